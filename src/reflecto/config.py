@@ -1,0 +1,67 @@
+"""The server's settings: read once, frozen, passed down.
+
+Each value comes from the first place that has it: command line, `REFLECTO_*` environment, TOML file, default.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import platformdirs
+from msgspec import Meta
+
+CONFIG_VARIABLE = "REFLECTO_CONFIG"
+
+
+class ConfigError(Exception):
+    """A setting is unknown or out of range, or the configuration file cannot be read."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What `reflecto serve` and `reflecto invite` run with. The TOML keys are these names."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8787  # 0 takes a free one
+    data: Path = msgspec.field(default_factory=lambda: Path(platformdirs.user_data_dir("reflecto", appauthor=False)))
+    public_url: str | None = None  # what phones reach the server under; default http://host:port
+    min_phone_build: Annotated[int, Meta(ge=0)] | None = None  # phones that report less cannot show questions
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+def load_settings(
+    options: Mapping[str, Any], *, environ: Mapping[str, str] = os.environ, config_file: Path | None = None
+) -> Settings:
+    """Merge the four sources. `options` maps setting names to values, None where not given.
+
+    Raises: ConfigError.
+    """
+    names = {field.name for field in msgspec.structs.fields(Settings)}
+    file_path = config_file or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
+    merged: dict[str, Any] = dict(_read_toml(file_path)) if file_path else {}
+    merged |= {name: environ[f"REFLECTO_{name.upper()}"] for name in names if environ.get(f"REFLECTO_{name.upper()}")}
+    merged |= {name: value for name, value in options.items() if value is not None}
+    if isinstance(merged.get("data"), str):
+        merged["data"] = Path(merged["data"]).expanduser()
+    try:
+        settings = msgspec.convert(merged, Settings, strict=False, dec_hook=_take_path)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"settings: {error}") from None
+    if settings.public_url is not None and not settings.public_url.startswith(("http://", "https://")):
+        raise ConfigError("settings: public_url must start with http:// or https://")
+    return settings
+
+
+def _take_path(kind: type, value: object) -> object:
+    if kind is Path and isinstance(value, Path):
+        return value
+    raise NotImplementedError
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from None

@@ -1,0 +1,102 @@
+"""Wire models of enrolment, devices and sync. Source: devices.md."""
+
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from reflecto.contract import errors
+from reflecto.contract.limits import APP_BUILD_MAX, LABEL_MAX_CHARS, SEQ_MAX
+from reflecto.contract.tokens import NewToken
+from reflecto.contract.wire import Request
+
+DeviceType = Literal["android", "extension", "web", "cli"]
+DeviceClass = Literal["phone", "desktop"]
+Label = Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS)]
+AppBuild = Annotated[int, Meta(ge=0, le=APP_BUILD_MAX)]
+
+
+class EnrollRequest(Request, frozen=True, kw_only=True):
+    """Redeem a setup code. Keys are raw 32-byte public keys in standard base64."""
+
+    field_errors: ClassVar = {
+        "code": errors.INVALID_CODE,
+        "public_key": errors.INVALID_PUBLIC_KEY,
+        "signing_key": errors.INVALID_SIGNING_KEY,
+        "label": errors.INVALID_LABEL,
+        "type": errors.INVALID_TYPE,
+        "class": errors.INVALID_CLASS,
+        "app_build": errors.INVALID_APP_BUILD,
+    }
+
+    code: str
+    public_key: str
+    signing_key: str
+    label: Label
+    type: DeviceType
+    device_class: DeviceClass = msgspec.field(name="class")
+    app_build: AppBuild | None = None
+
+    def check(self) -> None:
+        """Refuse a blank label."""
+        if not self.label.strip():
+            raise errors.ApiError(errors.INVALID_LABEL)
+
+
+class EnrollResponse(msgspec.Struct, frozen=True):
+    """`default_token` is there only when this phone is its owner's first; it is shown this once."""
+
+    owner_id: str
+    device_id: str
+    device_token: str
+    server_key: str
+    default_token: NewToken | None
+
+
+class DeviceState(msgspec.Struct, frozen=True):
+    """A device's status, no content. `reachable`: a stream of it is open now. Times are Unix seconds."""
+
+    device_id: str
+    label: str
+    type: DeviceType
+    device_class: DeviceClass = msgspec.field(name="class")
+    reachable: bool
+    last_seen_at: int | None
+    app_build: int | None
+
+
+class DeviceList(msgspec.Struct, frozen=True):
+    """All devices of the owner."""
+
+    devices: tuple[DeviceState, ...]
+
+
+class UpdateDeviceRequest(Request, frozen=True, kw_only=True):
+    """What a device reports of itself; absent fields stay as they are."""
+
+    field_errors: ClassVar = {"label": errors.INVALID_LABEL, "app_build": errors.INVALID_APP_BUILD}
+
+    label: Label | msgspec.UnsetType = msgspec.UNSET
+    app_build: AppBuild | msgspec.UnsetType = msgspec.UNSET
+
+    def check(self) -> None:
+        """Refuse a blank label."""
+        if self.label is not msgspec.UNSET and not self.label.strip():
+            raise errors.ApiError(errors.INVALID_LABEL)
+
+
+class SyncEntry(msgspec.Struct, frozen=True):
+    """The data of one `message` event: `blob` is the wire blob in base64, `expires_at` Unix seconds."""
+
+    seq: int
+    sender: str = msgspec.field(name="from")
+    blob: str
+    expires_at: int
+
+
+class AckRequest(Request, frozen=True, kw_only=True):
+    """Everything up to and including `seq` is safely stored on the device."""
+
+    field_errors: ClassVar = {"seq": errors.INVALID_SEQ}
+
+    seq: Annotated[int, Meta(ge=0, le=SEQ_MAX)]

@@ -1,0 +1,114 @@
+"""THE error catalogue: one row per code, with its status, message and the keys of its details.
+
+Source: api.md "Errors". Codes are stable; messages may be reworded. The rows under
+"Devices" are this project's own additions for the device side, which the public contract leaves open.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSpec:
+    """One row: `code` (stable), HTTP `status`, default `message`, and which `details` keys it may carry."""
+
+    code: str
+    status: int
+    message: str
+    detail_keys: tuple[str, ...] = ()
+
+
+class ApiError(Exception):
+    """A refusal with a stable code; the API's edge turns it into a reply.
+
+    `retry_after_seconds`, where given, becomes the `Retry-After` header.
+    """
+
+    def __init__(
+        self,
+        spec: ErrorSpec,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object] | None = None,
+        retry_after_seconds: int | None = None,
+    ) -> None:
+        super().__init__(f"{spec.code}: {message or spec.message}")
+        self.spec = spec
+        self.message = message or spec.message
+        self.details = dict(details) if details else None
+        self.retry_after_seconds = retry_after_seconds
+
+
+CATALOGUE: Final[dict[str, ErrorSpec]] = {}
+
+
+def _row(code: str, status: int, message: str, *detail_keys: str) -> ErrorSpec:
+    spec = ErrorSpec(code, status, message, detail_keys)
+    CATALOGUE[code] = spec
+    return spec
+
+
+# Bad input
+INVALID_JSON: Final = _row("invalid_json", 400, "The body must be one JSON object in UTF-8")
+INVALID_QUESTION: Final = _row("invalid_question", 400, "question must be 1 to 1000 characters and not blank")
+INVALID_CHOICES: Final = _row(
+    "invalid_choices", 400, "choices must be 2 to 4 different labels of 1 to 100 characters, none of them blank"
+)
+INVALID_EXPIRES_IN: Final = _row("invalid_expires_in", 400, "expires_in must be a whole number from 60 to 86400")
+INVALID_IDEMPOTENCY_KEY: Final = _row("invalid_idempotency_key", 400, "idempotency_key must be 1 to 128 characters")
+INVALID_CHOICE: Final = _row("invalid_choice", 400, "The choice must be one of the question's choices")
+INVALID_WAIT: Final = _row("invalid_wait", 400, "wait must be a whole number of seconds from 0 to 60")
+
+# Identity (flat replies)
+MISSING_TOKEN: Final = _row("missing_token", 401, "Authorization: Bearer rfk_live_… required")
+INVALID_TOKEN: Final = _row("invalid_token", 401, "The token is malformed, unknown or revoked")
+
+# Permission
+PRIORITY_CAPPED: Final = _row("priority_capped", 403, "The token's priority_cap is below the requested priority")
+SCOPE_DENIED: Final = _row("scope_denied", 403, "This token may not do that")
+
+# Routing
+NOT_FOUND: Final = _row("not_found", 404, "Not found")
+METHOD_NOT_ALLOWED: Final = _row("method_not_allowed", 405, "This method is not allowed here")
+UNSUPPORTED_MEDIA_TYPE: Final = _row("unsupported_media_type", 415, "Content-Type must be application/json")
+
+# State
+NO_PHONE_DEVICE: Final = _row("no_phone_device", 409, "No phone is paired with this token's owner")
+ALREADY_ANSWERED: Final = _row(
+    "already_answered", 409, "The question was already answered", "choice", "choice_index", "answered_at", "answered_by"
+)
+INTERACTION_CLOSED: Final = _row("interaction_closed", 409, "The question is no longer open", "status")
+PAYLOAD_TOO_LARGE: Final = _row("payload_too_large", 413, "The body is too large", "size", "max")
+PHONE_APP_OUTDATED: Final = _row(
+    "phone_app_outdated", 426, "Every paired phone's app is too old to show a question; update it. Nothing was sent"
+)
+
+# Limits
+RATE_LIMIT_EXCEEDED: Final = _row("rate_limit_exceeded", 429, "Rate limit hit")
+TOO_MANY_PENDING: Final = _row("too_many_pending", 429, "10 questions are already waiting for an answer")
+
+# The server itself
+INTERNAL_ERROR: Final = _row("internal_error", 500, "The server failed; its log says why")
+UNAVAILABLE: Final = _row("unavailable", 503, "The server cannot store anything right now; nothing was accepted")
+
+# Devices
+INVALID_CODE: Final = _row(
+    "invalid_code", 403, "The setup code is wrong, used or older than 10 minutes; `reflecto invite` makes a new one"
+)
+INVALID_PUBLIC_KEY: Final = _row("invalid_public_key", 400, "public_key must be an X25519 public key in base64")
+INVALID_SIGNING_KEY: Final = _row("invalid_signing_key", 400, "signing_key must be an Ed25519 public key in base64")
+INVALID_LABEL: Final = _row("invalid_label", 400, "label must be 1 to 60 characters and not blank")
+INVALID_TYPE: Final = _row("invalid_type", 400, "type must be one of android, extension, web, cli")
+INVALID_CLASS: Final = _row("invalid_class", 400, "class must be phone or desktop; the first device must be a phone")
+INVALID_APP_BUILD: Final = _row("invalid_app_build", 400, "app_build must be a whole number from 0 to 2147483647")
+INVALID_SEQ: Final = _row("invalid_seq", 400, "The sequence number is not one this device was sent")
+INVALID_ANSWERED_AT: Final = _row("invalid_answered_at", 400, "answered_at must be Unix seconds")
+INVALID_SIGNATURE: Final = _row("invalid_signature", 400, "signature must be an Ed25519 signature in base64")
+INVALID_PRIORITY_CAP: Final = _row(
+    "invalid_priority_cap", 400, "priority_cap must be one of min, low, default, high, urgent"
+)
+INVALID_SCOPES: Final = _row("invalid_scopes", 400, "scopes must name send, ask, ring, remind or files, each once")
+INVALID_TEST: Final = _row("invalid_test", 400, "test must be true or false")
+TOO_MANY_DEVICES: Final = _row("too_many_devices", 409, "The owner already has 32 devices")
+TOO_MANY_TOKENS: Final = _row("too_many_tokens", 409, "The owner already has 200 tokens")
