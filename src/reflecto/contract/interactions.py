@@ -37,9 +37,9 @@ class CreateInteractionRequest(Request, frozen=True, kw_only=True):
     question: Annotated[str, Meta(min_length=1, max_length=QUESTION_MAX_CHARS)]
     choices: Annotated[tuple[Choice, ...], Meta(min_length=CHOICES_MIN, max_length=CHOICES_MAX)] = DEFAULT_CHOICES
     expires_in: Annotated[int, Meta(ge=EXPIRES_IN_MIN_SECONDS, le=EXPIRES_IN_MAX_SECONDS)] = EXPIRES_IN_DEFAULT_SECONDS
-    idempotency_key: (
-        Annotated[str, Meta(min_length=1, max_length=IDEMPOTENCY_KEY_MAX_CHARS)] | msgspec.UnsetType
-    ) = msgspec.UNSET
+    idempotency_key: Annotated[str, Meta(min_length=1, max_length=IDEMPOTENCY_KEY_MAX_CHARS)] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
 
     def check(self) -> None:
         """Refuse a blank question, and labels that are blank or that no person could tell apart."""

@@ -1,4 +1,7 @@
-"""Wire blobs: `0x01 | nonce (24 bytes) | secretbox`, under a key both ends derive. Source: devices.md "Keys and envelopes"."""
+"""Wire blobs: `0x01 | nonce (24 bytes) | secretbox`, under a key both ends derive.
+
+Source: devices.md "Keys and envelopes".
+"""
 
 from dataclasses import dataclass, field
 from typing import Final
