@@ -1,0 +1,1 @@
+"""Getting what is queued to the devices: open streams, later web push."""

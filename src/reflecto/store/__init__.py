@@ -1,0 +1,1 @@
+"""Implementations of `core.ports.Store`, one package each."""

@@ -1,0 +1,22 @@
+"""Errors as replies. Source: api.md "Errors"."""
+
+from typing import Any
+
+from reflecto.contract.errors import PAYLOAD_TOO_LARGE, ApiError
+
+
+def reply_parts(error: ApiError) -> tuple[int, dict[str, Any], dict[str, str]]:
+    """Return status, body and headers. 401 is flat, and `invalid_token` carries the code alone."""
+    headers: dict[str, str] = {}
+    if error.retry_after_seconds is not None:
+        headers["retry-after"] = str(error.retry_after_seconds)
+    if error.spec.status == 401:
+        headers["www-authenticate"] = "Bearer"
+        body = {"error": error.spec.code}
+        return 401, body | ({"message": error.message} if error.spec.code == "missing_token" else {}), headers
+    if error.spec is PAYLOAD_TOO_LARGE:
+        headers["connection"] = "close"  # the rest of the body is not read
+    described: dict[str, Any] = {"code": error.spec.code, "message": error.message}
+    if error.details is not None:
+        described["details"] = error.details
+    return error.spec.status, {"error": described}, headers

@@ -1,0 +1,21 @@
+"""Is the server up, and can it store anything?"""
+
+from starlette.routing import Route
+
+from reflecto import __version__
+from reflecto.api.http import Call, Endpoint, Reply
+from reflecto.core.clock import Clock
+from reflecto.core.ports import Store
+
+
+def health_routes(store: Store, clock: Clock) -> list[Route]:
+    """Return /healthz (the process answers) and /readyz (a write reached the disk just now)."""
+
+    async def healthz(_call: Call) -> Reply:
+        return Reply(200, {"status": "ok", "version": __version__})
+
+    async def readyz(_call: Call) -> Reply:
+        await store.remember("checked_at", str(int(clock.now())))
+        return Reply(200, {"status": "ready"})
+
+    return [Route("/healthz", Endpoint(GET=healthz)), Route("/readyz", Endpoint(GET=readyz))]

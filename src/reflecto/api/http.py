@@ -1,0 +1,147 @@
+"""One request and one reply on bare ASGI: what every endpoint reads with and answers with."""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from reflecto.api.errors import reply_parts
+from reflecto.contract.errors import (
+    INTERNAL_ERROR,
+    METHOD_NOT_ALLOWED,
+    PAYLOAD_TOO_LARGE,
+    UNAVAILABLE,
+    UNSUPPORTED_MEDIA_TYPE,
+    ApiError,
+)
+from reflecto.contract.limits import JSON_BODY_MAX_BYTES
+from reflecto.contract.wire import M, decode_request
+from reflecto.core.ports import StoreUnavailableError
+
+STORE_RETRY_AFTER_SECONDS: Final = 5
+
+logger = logging.getLogger(__name__)
+
+
+class ClientDisconnectedError(Exception):
+    """The client went away before its request was whole; nobody is left to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What to answer: a status, a body to be written as JSON (None: no body), further headers."""
+
+    status: int
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request."""
+
+    scope: Scope
+    receive: Receive
+    send: Send
+
+    @property
+    def path_params(self) -> Mapping[str, str]:
+        """The variable parts of the path."""
+        params: Mapping[str, str] = self.scope["path_params"]
+        return params
+
+    @property
+    def client_address(self) -> str:
+        """The address at the other end of the socket."""
+        client = self.scope.get("client")
+        return str(client[0]) if client else "unknown"
+
+    def header(self, name: bytes) -> str | None:
+        """Return the first header of this lower-case name."""
+        for each, value in self.scope["headers"]:
+            if each == name:
+                return str(value.decode("latin-1"))
+        return None
+
+    def query(self, name: str) -> str | None:
+        """Return the last value of a query parameter."""
+        values = parse_qs(self.scope["query_string"].decode("latin-1"), keep_blank_values=True).get(name)
+        return values[-1] if values else None
+
+    async def json(self, model: type[M]) -> M:
+        """Return the body as `model`; a missing Content-Type is read as JSON. Raises: ApiError."""
+        content_type = (self.header(b"content-type") or "application/json").partition(";")[0].strip().lower()
+        if content_type != "application/json":
+            raise ApiError(UNSUPPORTED_MEDIA_TYPE)
+        return decode_request(model, await self.read_body(JSON_BODY_MAX_BYTES))
+
+    async def read_body(self, max_bytes: int) -> bytes:
+        """Return the whole body; stop reading at `max_bytes`, whatever Content-Length says.
+
+        Raises: ApiError `payload_too_large`; ClientDisconnectedError.
+        """
+        announced = self.header(b"content-length")
+        if announced is not None and announced.isdigit() and int(announced) > max_bytes:
+            raise ApiError(PAYLOAD_TOO_LARGE, details={"size": int(announced), "max": max_bytes})
+        chunks: list[bytes] = []
+        size = 0
+        while True:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnectedError
+            chunk = message.get("body", b"")
+            size += len(chunk)
+            if size > max_bytes:
+                raise ApiError(PAYLOAD_TOO_LARGE, details={"size": size, "max": max_bytes})
+            chunks.append(chunk)
+            if not message.get("more_body", False):
+                return b"".join(chunks)
+
+    async def answer(self, reply: Reply) -> None:
+        """Send the reply."""
+        body = b"" if reply.body is None else msgspec.json.encode(reply.body)
+        headers = [(name.encode(), value.encode("latin-1")) for name, value in reply.headers.items()]
+        headers.append((b"cache-control", b"no-store"))
+        if reply.body is not None:
+            headers.append((b"content-type", b"application/json"))
+        if reply.status != 204:  # RFC 9110 8.6: none with 204
+            headers.append((b"content-length", str(len(body)).encode()))
+        await self.send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": body})
+
+
+Handler = Callable[[Call], Awaitable[Reply | None]]
+
+
+class Endpoint:
+    """One path as an ASGI app: a handler per method. A handler that streams sends by itself and returns None."""
+
+    def __init__(self, **handlers: Handler) -> None:
+        self._handlers = handlers
+        if "GET" in handlers:
+            self._handlers.setdefault("HEAD", handlers["GET"])
+        self._allow = ", ".join(self._handlers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, errors included."""
+        call = Call(scope, receive, send)
+        handler = self._handlers.get(scope["method"])
+        try:
+            if handler is None:
+                raise ApiError(METHOD_NOT_ALLOWED)
+            reply = await handler(call)
+        except ClientDisconnectedError:
+            return
+        except ApiError as error:
+            reply = Reply(*reply_parts(error))
+        except StoreUnavailableError:
+            reply = Reply(*reply_parts(ApiError(UNAVAILABLE, retry_after_seconds=STORE_RETRY_AFTER_SECONDS)))
+        except Exception:
+            logger.exception("%s failed", scope["method"])
+            reply = Reply(*reply_parts(ApiError(INTERNAL_ERROR)))
+        if reply is not None:
+            await call.answer(reply if handler else Reply(reply.status, reply.body, {"allow": self._allow}))

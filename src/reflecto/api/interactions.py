@@ -1,0 +1,70 @@
+"""Routes of questions. Source: api.md "POST/GET/DELETE interactions", devices.md "Answering"."""
+
+from starlette.routing import Route
+
+from reflecto.api.auth import Authenticator
+from reflecto.api.http import Call, Endpoint, Reply
+from reflecto.contract.errors import INVALID_WAIT, ApiError
+from reflecto.contract.interactions import (
+    AnswerRequest,
+    CreateInteractionRequest,
+    CreateInteractionResponse,
+    InteractionState,
+    SimulateRequest,
+)
+from reflecto.contract.limits import POLL_RETRY_AFTER_SECONDS, WAIT_MAX_SECONDS
+from reflecto.core.interactions import Interactions
+
+
+def interaction_routes(auth: Authenticator, interactions: Interactions) -> list[Route]:
+    """Return the routes under /v1/interactions."""
+
+    async def create(call: Call) -> Reply:
+        sender = await auth.sender(call)
+        asked = await interactions.ask(sender, await call.json(CreateInteractionRequest))
+        headers = {}
+        if asked.replayed:
+            headers["idempotent-replayed"] = "true"
+        if asked.mismatch:
+            headers["idempotency-mismatch"] = "true"
+        reply = CreateInteractionResponse(asked.interaction_id, asked.expires_at)
+        return Reply(200 if asked.replayed else 201, reply, headers)
+
+    async def read(call: Call) -> Reply:
+        sender = await auth.sender(call)
+        return _state_reply(await interactions.wait(sender, call.path_params["id"], _wait_seconds(call)))
+
+    async def cancel(call: Call) -> Reply:
+        sender = await auth.sender(call)
+        return _state_reply(await interactions.cancel(sender, call.path_params["id"]))
+
+    async def simulate(call: Call) -> Reply:
+        sender = await auth.sender(call)
+        request = await call.json(SimulateRequest)
+        return _state_reply(await interactions.simulate(sender, call.path_params["id"], request))
+
+    async def answer(call: Call) -> Reply:
+        device = await auth.device(call)
+        request = await call.json(AnswerRequest)
+        return Reply(200, await interactions.answer(device, call.path_params["id"], request))
+
+    return [
+        Route("/v1/interactions", Endpoint(POST=create)),
+        Route("/v1/interactions/{id}", Endpoint(GET=read, DELETE=cancel)),
+        Route("/v1/interactions/{id}/simulate", Endpoint(POST=simulate)),
+        Route("/v1/interactions/{id}/answer", Endpoint(POST=answer)),
+    ]
+
+
+def _state_reply(state: InteractionState) -> Reply:
+    pending = state.status == "pending"
+    return Reply(200, state, {"retry-after": str(POLL_RETRY_AFTER_SECONDS)} if pending else {})
+
+
+def _wait_seconds(call: Call) -> int:
+    given = call.query("wait")
+    if given is None:
+        return 0
+    if not (given.isascii() and given.isdigit() and len(given) <= 4 and int(given) <= WAIT_MAX_SECONDS):
+        raise ApiError(INVALID_WAIT)
+    return int(given)

@@ -1,0 +1,55 @@
+"""`reflecto invite`: a setup code for a further phone, whether the server runs or not."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from reflecto.bootstrap import open_services
+from reflecto.cli.settings import settings_options
+from reflecto.config import Settings, load_settings
+from reflecto.core.enrolment import Invitation, OwnerChoiceError
+from reflecto.qr import print_qr
+from reflecto.server import URL_FACT
+
+
+@click.command()
+@settings_options
+@click.option("--public-url", help="Server's address in the link.  [default: the last one it was served under]")
+@click.option("--owner", "owner_id", help="Whose device it will be; needed only where there are several owners.")
+@click.option("--new-owner", is_flag=True, help="For another person: the phone gets devices and tokens of its own.")
+@click.option("--json", "as_json", is_flag=True, help='Print {"code", "url", "expires_at"}.')
+def invite(
+    *, config_file: Path | None, data: Path | None, public_url: str | None, owner_id: str | None, new_owner: bool, as_json: bool
+) -> None:
+    """Print a setup code for one more phone: it works once, for 10 minutes.
+
+    The phone joins the owner there is; it gets every question asked from then on.
+    """
+    if owner_id and new_owner:
+        raise click.UsageError("--owner and --new-owner exclude each other")
+    settings = load_settings({"data": data, "public_url": public_url}, config_file=config_file)
+    try:
+        invitation, url = asyncio.run(_invite(settings, owner_id, new_owner=new_owner))
+    except OwnerChoiceError as error:
+        listed = "".join(f"\n  --owner {owner.id}  ({', '.join(owner.device_labels) or 'no devices'})" for owner in error.owners)
+        raise click.UsageError(f"say whose phone it will be:{listed}\n  --new-owner  (another person)") from None
+    link = invitation.link(url)
+    if as_json:
+        click.echo(json.dumps({"code": invitation.code, "url": link, "expires_at": invitation.expires_at}))
+        return
+    click.echo(f"Open this link on the phone within 10 minutes, scan the code, or type it:\n\n  Link  {link}")
+    click.echo(f"  Code  {invitation.code}\n")
+    print_qr(link, sys.stdout)
+
+
+async def _invite(settings: Settings, owner_id: str | None, *, new_owner: bool) -> tuple[Invitation, str]:
+    services = await open_services(settings)
+    try:
+        invitation = await services.enrolment.invite(owner_id, new_owner=new_owner)
+        served = await services.store.recall(URL_FACT)
+        return invitation, settings.public_url or served or f"http://{settings.host}:{settings.port}"
+    finally:
+        await services.store.close()

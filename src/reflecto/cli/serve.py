@@ -1,0 +1,52 @@
+"""`reflecto serve`: the server, ready to pair."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from reflecto import server
+from reflecto.cli.settings import settings_options
+from reflecto.core.enrolment import Invitation
+from reflecto.config import load_settings
+from reflecto.qr import print_qr
+
+
+@click.command()
+@settings_options
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=int, help="Port to listen on, 0 for a free one.  [default: 8787]")
+@click.option("--public-url", help="What phones and scripts reach this server under.  [default: http://HOST:PORT]")
+@click.option("--min-phone-build", type=int, help="Refuse to ask phones whose app is older than this build.")
+@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="[default: info]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line when ready, no QR code.")
+def serve(*, config_file: Path | None, as_json: bool, **options: object) -> None:
+    """Run the server until SIGTERM or Ctrl-C.
+
+    On a store without owners it prints a setup code, a link and a QR code for the first phone.
+    Every option can also be set as REFLECTO_<NAME> or in the TOML file given with --config.
+    """
+    settings = load_settings(options, config_file=config_file)
+    server.run(settings, _announce_json if as_json else _announce)
+
+
+def _announce(url: str, invitation: Invitation | None) -> None:
+    click.echo(f"Reflecto is ready at {url}")
+    if invitation is None:
+        return
+    link = invitation.link(url)
+    click.echo("\nPair your first phone within 10 minutes. Open this link on it, scan the code, or type it:\n")
+    click.echo(f"  Link  {link}\n  Code  {invitation.code}\n")
+    print_qr(link, sys.stdout)
+    click.echo("In a terminal:  reflecto phone " + link)
+    click.echo("Too late, or a further phone:  reflecto invite\n")
+    sys.stdout.flush()
+
+
+def _announce_json(url: str, invitation: Invitation | None) -> None:
+    ready: dict[str, str | int | None] = {"url": url, "code": None, "link": None, "expires_at": None}
+    if invitation is not None:
+        ready |= {"code": invitation.code, "link": invitation.link(url), "expires_at": invitation.expires_at}
+    click.echo(json.dumps(ready))
+    sys.stdout.flush()

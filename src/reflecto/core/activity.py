@@ -1,0 +1,43 @@
+"""When tokens were last used and devices last seen: noted in memory, written once a minute, not once a request."""
+
+from typing import Final
+
+from reflecto.core.ports import Store, StoreUnavailableError
+
+FLUSH_SECONDS: Final = 60
+
+
+class Activity:
+    """Notes that have not reached the store yet."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tokens: dict[str, int] = {}
+        self._devices: dict[str, int] = {}
+
+    def token_used(self, token_id: str, now: float) -> None:
+        """Note it."""
+        self._tokens[token_id] = int(now)
+
+    def device_seen(self, device_id: str, now: float) -> None:
+        """Note it."""
+        self._devices[device_id] = int(now)
+
+    def last_used_at(self, token_id: str, stored: int | None) -> int | None:
+        """Return the later of the note and what the store had."""
+        return self._tokens.get(token_id, stored)
+
+    def last_seen_at(self, device_id: str, stored: int | None) -> int | None:
+        """Return the later of the note and what the store had."""
+        return self._devices.get(device_id, stored)
+
+    async def flush(self) -> None:
+        """Write the notes; keep them for the next time if the store is unavailable."""
+        tokens, devices = self._tokens, self._devices
+        if not tokens and not devices:
+            return
+        self._tokens, self._devices = {}, {}
+        try:
+            await self._store.record_activity(tokens, devices)
+        except StoreUnavailableError:
+            self._tokens, self._devices = tokens | self._tokens, devices | self._devices

@@ -1,0 +1,102 @@
+"""The owner's devices: who they are, what they report, how they leave, and what waits for them. Source: devices.md."""
+
+import hmac
+
+from msgspec import UNSET
+
+from reflecto.contract.devices import DeviceList, DeviceState, UpdateDeviceRequest
+from reflecto.contract.errors import INVALID_SEQ, INVALID_TOKEN, NOT_FOUND, SCOPE_DENIED, ApiError
+from reflecto.contract.ids import is_id
+from reflecto.contract.limits import SYNC_PAGE_ENTRIES
+from reflecto.core.activity import Activity
+from reflecto.core.clock import Clock
+from reflecto.core.model import Device, QueueEntry
+from reflecto.core.ports import Store, Wakeups
+from reflecto.crypto.tokens import token_hash
+
+
+def require_phone(device: Device) -> None:
+    """Refuse a desktop. Raises: ApiError `scope_denied`."""
+    if device.device_class != "phone":
+        raise ApiError(SCOPE_DENIED, "Only a phone may do that")
+
+
+def can_show_questions(phone: Device, min_build: int | None) -> bool:
+    """Tell whether the phone's app is new enough; one that never reported its build is taken to be."""
+    return min_build is None or phone.app_build is None or phone.app_build >= min_build
+
+
+def sync_start(device: Device, cursor: int | None) -> int:
+    """Return the sequence number behind which a stream starts.
+
+    A cursor beyond the queue comes from before a restored backup: start over, for the device drops what it has seen,
+    while waiting for its number to come round would lose everything until then.
+    """
+    return cursor if cursor is not None and cursor <= device.last_seq else 0
+
+
+class Devices:
+    """Authenticates devices and serves what is theirs."""
+
+    def __init__(self, store: Store, wakeups: Wakeups, activity: Activity, clock: Clock) -> None:
+        self._store = store
+        self._wakeups = wakeups
+        self._activity = activity
+        self._clock = clock
+
+    async def authenticate(self, bearer: str) -> Device:
+        """Return the device with this token. Raises: ApiError `invalid_token`."""
+        presented = token_hash(bearer)
+        device = await self._store.find_device_by_token(presented)
+        if device is None or not hmac.compare_digest(device.token_hash, presented):
+            raise ApiError(INVALID_TOKEN)
+        self._activity.device_seen(device.id, self._clock.now())
+        return device
+
+    async def list_of_owner(self, owner_id: str) -> DeviceList:
+        """Return the status of all devices of the owner."""
+        return DeviceList(tuple(self._state_of(device) for device in await self._store.list_devices(owner_id)))
+
+    async def update(self, device: Device, request: UpdateDeviceRequest) -> DeviceState:
+        """Change what the device reports of itself. Raises: ApiError `invalid_token` if it was removed meanwhile."""
+        label = None if request.label is UNSET else request.label
+        app_build = None if request.app_build is UNSET else request.app_build
+        updated = await self._store.update_device(device.id, label, app_build)
+        if updated is None:
+            raise ApiError(INVALID_TOKEN)
+        return self._state_of(updated)
+
+    async def remove(self, device: Device, device_id: str) -> None:
+        """Unpair `device_id`; a desktop may unpair itself only. Raises: ApiError `scope_denied`, `not_found`."""
+        if device_id != device.id:
+            require_phone(device)
+        if not is_id(device_id, "dev") or not await self._store.remove_device(device.owner_id, device_id):
+            raise ApiError(NOT_FOUND)
+        self._wakeups.end_devices([device_id])
+
+    async def disconnect(self, device: Device) -> None:
+        """Delete the owner and everything of theirs. Raises: ApiError `scope_denied` for a desktop."""
+        require_phone(device)
+        devices = await self._store.list_devices(device.owner_id)
+        await self._store.delete_owner(device.owner_id)
+        self._wakeups.end_devices([each.id for each in devices])
+
+    async def read_queue(self, device_id: str, after: int) -> list[QueueEntry]:
+        """Return the next page of entries behind `after`, in order; empty when there are none."""
+        return await self._store.read_queue(device_id, after, SYNC_PAGE_ENTRIES, self._clock.now())
+
+    async def ack(self, device: Device, seq: int) -> None:
+        """Drop the entries up to `seq`. Raises: ApiError `invalid_seq` for a number the queue never reached."""
+        if not await self._store.ack_queue(device.id, seq):
+            raise ApiError(INVALID_SEQ)
+
+    def _state_of(self, device: Device) -> DeviceState:
+        return DeviceState(
+            device_id=device.id,
+            label=device.label,
+            type=device.type,
+            device_class=device.device_class,
+            reachable=self._wakeups.is_connected(device.id),
+            last_seen_at=self._activity.last_seen_at(device.id, device.last_seen_at),
+            app_build=device.app_build,
+        )

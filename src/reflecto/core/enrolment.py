@@ -1,0 +1,195 @@
+"""How a device comes in: one-time setup codes. Source: devices.md "Enrolling the first phone"."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from reflecto.contract.devices import EnrollRequest, EnrollResponse
+from reflecto.contract.envelopes import TokenCreatedPayload
+from reflecto.contract.errors import (
+    INTERNAL_ERROR,
+    INVALID_CLASS,
+    INVALID_CODE,
+    INVALID_PUBLIC_KEY,
+    INVALID_SIGNING_KEY,
+    TOO_MANY_DEVICES,
+    ApiError,
+)
+from reflecto.contract.ids import new_device_token, new_id, new_setup_code, normalize_setup_code
+from reflecto.contract.limits import SETUP_CODE_SECONDS
+from reflecto.contract.tokens import NewToken
+from reflecto.core.clock import Clock
+from reflecto.core.delivery import Sealer, make_envelope, queue_expiry
+from reflecto.core.guesses import GuessLimiter
+from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
+from reflecto.core.ports import Redemption, Store, Wakeups
+from reflecto.core.tokens import new_default_token
+from reflecto.crypto.answers import SIGNING_KEY_BYTES, is_signing_key
+from reflecto.crypto.encoding import decode_base64, encode_base64
+from reflecto.crypto.envelopes import KEY_BYTES, BadKeyError, shared_key
+from reflecto.crypto.tokens import token_hash
+
+REDEMPTION_ATTEMPTS: Final = 3  # the first owner can come into being only once
+
+
+class OwnerChoiceError(Exception):
+    """An invitation must say whose device it is for: there are several owners, or not the one that was named."""
+
+    def __init__(self, owners: list[Owner]) -> None:
+        super().__init__("say which owner the new device belongs to")
+        self.owners = owners
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A code to type, in the form XXXX-XXXX-XXXX-XXXX, and when it expires (Unix seconds)."""
+
+    code: str = field(repr=False)
+    expires_at: int
+
+    def link(self, public_url: str) -> str:
+        """Return the link to open on the device. The fragment stays in the browser, out of every log."""
+        return f"{public_url.rstrip('/')}/enroll#{self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Founding:
+    """A new owner's Default token."""
+
+    token: Token
+    reply: NewToken
+
+
+class Enrolment:
+    """Makes invitations and redeems them."""
+
+    def __init__(self, store: Store, wakeups: Wakeups, sealer: Sealer, clock: Clock) -> None:
+        self._store = store
+        self._wakeups = wakeups
+        self._sealer = sealer
+        self._clock = clock
+        self._guesses = GuessLimiter()
+
+    async def invite(self, owner_id: str | None = None, *, new_owner: bool = False) -> Invitation:
+        """Make a setup code for the only owner, the named one, or a new one.
+
+        Raises: OwnerChoiceError when that is not clear.
+        """
+        owners = await self._store.list_owners()
+        if not new_owner:
+            if owner_id is None and len(owners) > 1:
+                raise OwnerChoiceError(owners)
+            if owner_id is not None and owner_id not in {owner.id for owner in owners}:
+                raise OwnerChoiceError(owners)
+            owner_id = owner_id or (owners[0].id if owners else None)
+        invitation = Invitation(new_setup_code(), int(self._clock.now()) + SETUP_CODE_SECONDS)
+        await self._store.add_setup_code(
+            SetupCode(_code_hash(invitation.code), None if new_owner else owner_id, new_owner, invitation.expires_at)
+        )
+        return invitation
+
+    async def enroll(self, request: EnrollRequest, address: str) -> EnrollResponse:
+        """Redeem a code.
+
+        Raises: ApiError `invalid_public_key`, `invalid_signing_key`, `invalid_class`, `invalid_code`,
+        `rate_limit_exceeded`, `too_many_devices`. Only `invalid_code` counts as a wrong guess.
+        """
+        public_key, signing_key = self._keys_of(request)
+        self._guesses.attempt(address, self._clock.now())
+        for _ in range(REDEMPTION_ATTEMPTS):
+            now = self._clock.now()
+            code = await self._find_code(request.code, now)
+            self._guesses.forgive(address)
+            owner_id, founding = await self._owner_for(code, request, now)
+            device_token = new_device_token()
+            device = Device(
+                id=new_id("dev"),
+                owner_id=owner_id,
+                token_hash=token_hash(device_token),
+                public_key=public_key,
+                signing_key=signing_key,
+                label=request.label,
+                type=request.type,
+                device_class=request.device_class,
+                app_build=request.app_build,
+                created_at=int(now),
+            )
+            deliveries = await self._announcements(device, founding, now)
+            redemption = await self._store.redeem_setup_code(
+                code.hash, device, founding.token if founding else None, deliveries, now
+            )
+            match redemption:
+                case Redemption.REDEEMED:
+                    self._wakeups.wake_devices(delivery.device_id for delivery in deliveries)
+                    return EnrollResponse(
+                        owner_id=owner_id,
+                        device_id=device.id,
+                        device_token=device_token,
+                        server_key=encode_base64(self._sealer.server_keys.public),
+                        default_token=founding.reply if founding else None,
+                    )
+                case Redemption.INVALID:
+                    raise ApiError(INVALID_CODE)
+                case Redemption.TOO_MANY_DEVICES:
+                    raise ApiError(TOO_MANY_DEVICES)
+        raise ApiError(INTERNAL_ERROR)
+
+    def _keys_of(self, request: EnrollRequest) -> tuple[bytes, bytes]:
+        public_key = decode_base64(request.public_key, length=KEY_BYTES)
+        try:
+            if public_key is None:
+                raise BadKeyError("not 32 bytes in base64")
+            shared_key(public_key, self._sealer.server_keys.secret)
+        except BadKeyError:
+            raise ApiError(INVALID_PUBLIC_KEY) from None
+        signing_key = decode_base64(request.signing_key, length=SIGNING_KEY_BYTES)
+        if signing_key is None or not is_signing_key(signing_key):
+            raise ApiError(INVALID_SIGNING_KEY)
+        return public_key, signing_key
+
+    async def _find_code(self, typed: str, now: float) -> SetupCode:
+        code = await self._store.find_setup_code(_code_hash(typed), now)
+        if code is None:
+            raise ApiError(INVALID_CODE)
+        return code
+
+    async def _owner_for(
+        self, code: SetupCode, request: EnrollRequest, now: float
+    ) -> tuple[str, _Founding | None]:
+        """Return the owner to join, or a new one with its Default token."""
+        owners = [] if code.founds_owner or code.owner_id else await self._store.list_owners()
+        joined = code.owner_id or (owners[0].id if owners else None)
+        if joined is not None:
+            return joined, None
+        if request.device_class != "phone":
+            raise ApiError(INVALID_CLASS)
+        owner_id = new_id("own")
+        return owner_id, _Founding(*new_default_token(owner_id, now))
+
+    async def _announcements(self, device: Device, founding: _Founding | None, now: float) -> list[Delivery]:
+        """Seal the Default token for an owner's first phone; tell the owner's other devices of a joining one."""
+        if founding is not None:
+            token = founding.reply
+            created = make_envelope(
+                "token.created", token.id, now, TokenCreatedPayload(token.id, token.label, token.token), server="Reflecto"
+            )
+            return self._sealer.seal_for([device], created, queue_expiry(now))
+        notice = make_envelope(
+            "notification", new_id("msg"), now, _joined_notice(device), server="Reflecto"
+        )
+        others = await self._store.list_devices(device.owner_id)
+        return self._sealer.seal_for(others, notice, queue_expiry(now))
+
+
+class _Notice(msgspec.Struct, frozen=True):
+    title: str
+    message: str
+
+
+def _joined_notice(device: Device) -> _Notice:
+    return _Notice("New device", f"{device.label} now gets what is sent to you. If that was not you, unpair it.")
+
+
+def _code_hash(typed: str) -> bytes:
+    return token_hash(normalize_setup_code(typed) or "")

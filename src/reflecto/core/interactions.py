@@ -1,0 +1,359 @@
+"""Questions: asked once, answered once, first tap wins. Source: api.md "POST/GET/DELETE interactions", devices.md "Answering".
+
+The rules come first and know nothing but their arguments; stores apply them inside their transaction.
+"""
+
+from typing import Final, Literal
+
+import msgspec
+from msgspec import UNSET
+
+from reflecto.contract.envelopes import InteractionClosedPayload, InteractionPayload
+from reflecto.contract.errors import (
+    ALREADY_ANSWERED,
+    INTERACTION_CLOSED,
+    INTERNAL_ERROR,
+    INVALID_CHOICE,
+    INVALID_SIGNATURE,
+    INVALID_TOKEN,
+    NO_PHONE_DEVICE,
+    NOT_FOUND,
+    PHONE_APP_OUTDATED,
+    SCOPE_DENIED,
+    TOO_MANY_PENDING,
+    ApiError,
+)
+from reflecto.contract.ids import is_id, new_id
+from reflecto.contract.interactions import (
+    AnsweredBy,
+    AnswerRequest,
+    AnswerResponse,
+    CreateInteractionRequest,
+    InteractionState,
+    Receipt,
+    SimulateRequest,
+    Status,
+)
+from reflecto.contract.limits import RETENTION_SECONDS
+from reflecto.core.clock import Clock
+from reflecto.core.delivery import Sealer, make_envelope, queue_expiry
+from reflecto.core.devices import can_show_questions, require_phone
+from reflecto.core.model import Delivery, Device, Interaction, Tap
+from reflecto.core.ports import Creation, EndResult, Store, Verdict, Wakeups
+from reflecto.core.sender import Sender
+from reflecto.crypto.answers import SIGNATURE_BYTES
+from reflecto.crypto.encoding import decode_base64, encode_base64
+from reflecto.crypto.envelopes import open_blob, seal
+
+SEALING_ATTEMPTS: Final = 5  # a phone would have to come or go between each two of them
+
+LIFECYCLE: Final[dict[Status, dict[Literal["answer", "cancel"], Verdict]]] = {
+    "pending": {"answer": Verdict.ACCEPTED, "cancel": Verdict.ACCEPTED},
+    "answered": {"answer": Verdict.ALREADY_ANSWERED, "cancel": Verdict.ALREADY_ANSWERED},
+    "cancelled": {"answer": Verdict.CLOSED, "cancel": Verdict.REPEATED},
+    "expired": {"answer": Verdict.CLOSED, "cancel": Verdict.CLOSED},
+}
+
+
+def status_at(interaction: Interaction, now: float) -> Status:
+    """Return the status; a pending question is expired from the instant `now` reaches `expires_at`."""
+    if interaction.status == "pending" and now >= interaction.expires_at:
+        return "expired"
+    return interaction.status
+
+
+def is_retained(interaction: Interaction, now: float) -> bool:
+    """Tell whether the question can still be read: until 24 h after it ended."""
+    return now < (interaction.ended_at or interaction.expires_at) + RETENTION_SECONDS
+
+
+def judge_answer(interaction: Interaction, tap: Tap, now: float) -> Verdict:
+    """Decide a tap. The winner's own tap, repeated, stays the winner."""
+    won = interaction.tap
+    if won is not None and (won.device_id, won.choice_index) == (tap.device_id, tap.choice_index):
+        return Verdict.REPEATED
+    return LIFECYCLE[status_at(interaction, now)]["answer"]
+
+
+def judge_cancel(interaction: Interaction, now: float) -> Verdict:
+    """Decide a withdrawal."""
+    return LIFECYCLE[status_at(interaction, now)]["cancel"]
+
+
+class _Sealed(msgspec.Struct, frozen=True):
+    """What is inside `Interaction.sealed`."""
+
+    question: str
+    choices: tuple[str, ...]
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What became of a create: `replayed` if it was asked before, `mismatch` if that was another question."""
+
+    interaction_id: str
+    expires_at: int
+    replayed: bool = False
+    mismatch: bool = False
+
+
+class Interactions:
+    """Asks, answers, waits, withdraws."""
+
+    def __init__(
+        self, store: Store, wakeups: Wakeups, sealer: Sealer, clock: Clock, min_phone_build: int | None = None
+    ) -> None:
+        self._store = store
+        self._wakeups = wakeups
+        self._sealer = sealer
+        self._clock = clock
+        self._min_phone_build = min_phone_build
+
+    async def ask(self, sender: Sender, request: CreateInteractionRequest) -> Asked:
+        """Store the question and queue its prompts, once.
+
+        Raises: ApiError `scope_denied`, `priority_capped`, `too_many_pending`, `no_phone_device`,
+        `phone_app_outdated`. A repeat is found before the last three.
+        """
+        sender.require("ask", "high")
+        for _ in range(SEALING_ATTEMPTS):
+            now = self._clock.now()
+            new = self._new_interaction(sender, request, now)
+            repeated = await self._store.find_repeat(sender.token.id, new.repeat_mark, now)
+            if repeated is not None:
+                return _asked(repeated, new)
+            phones = await self._phones_for(sender)
+            result = await self._store.create_interaction_once(
+                new,
+                self._prompts(sender, request, new, phones, now),
+                None if sender.token.test else frozenset(phone.id for phone in phones),
+                now,
+            )
+            match result.creation:
+                case Creation.CREATED:
+                    self._wakeups.wake_devices(phone.id for phone in phones)
+                    return Asked(new.id, new.expires_at)
+                case Creation.REPEATED if result.interaction is not None:
+                    return _asked(result.interaction, new)
+                case Creation.TOO_MANY_PENDING:
+                    raise ApiError(TOO_MANY_PENDING)
+                case Creation.TOKEN_REVOKED:
+                    raise ApiError(INVALID_TOKEN)
+        raise ApiError(INTERNAL_ERROR)
+
+    async def read(self, sender: Sender, interaction_id: str) -> InteractionState:
+        """Return the question as it stands. Raises: ApiError `not_found`, also for another token's question."""
+        return self._state_of(sender, await self._find(sender, interaction_id))
+
+    async def wait(self, sender: Sender, interaction_id: str, seconds: int) -> InteractionState:
+        """Return as soon as the question has ended, at the latest after `seconds`. Raises: ApiError `not_found`."""
+        until = self._clock.now() + seconds
+        with self._wakeups.watch_interaction(interaction_id) as changed:
+            while True:
+                changed.clear()
+                interaction = await self._find(sender, interaction_id)
+                now = self._clock.now()
+                if status_at(interaction, now) != "pending" or now >= until or self._wakeups.closing:
+                    return self._state_of(sender, interaction)
+                await self._clock.wait(changed, min(until, interaction.expires_at))
+
+    async def cancel(self, sender: Sender, interaction_id: str) -> InteractionState:
+        """Withdraw the question. Raises: ApiError `not_found`, `already_answered`, `interaction_closed`."""
+        interaction = await self._find(sender, interaction_id)
+        result = await self._cancel(interaction)
+        state = self._state_of(sender, result.interaction)
+        if result.verdict is Verdict.ALREADY_ANSWERED:
+            raise ApiError(ALREADY_ANSWERED, details={"choice": state.choice, "choice_index": state.choice_index})
+        if result.verdict is Verdict.CLOSED:
+            raise ApiError(INTERACTION_CLOSED, details={"status": state.status})
+        return state
+
+    async def withdraw_all(self, token_id: str) -> None:
+        """Cancel everything a token still asks; answers that win meanwhile stay."""
+        for interaction in await self._store.list_pending(token_id, self._clock.now()):
+            await self._cancel(interaction)
+
+    async def simulate(self, sender: Sender, interaction_id: str, request: SimulateRequest) -> InteractionState:
+        """Answer a test question by label. Raises: ApiError `scope_denied` for a live token, and as `answer`."""
+        if not sender.token.test:
+            raise ApiError(SCOPE_DENIED, "Only a test token may answer its own question")
+        interaction = await self._find(sender, interaction_id)
+        choices = self._unseal(sender, interaction).choices
+        if request.choice not in choices:
+            raise ApiError(INVALID_CHOICE)
+        now = self._clock.now()
+        tap = Tap(choices.index(request.choice), int(now))
+        return self._state_of(sender, await self._record(interaction, tap, [], now))
+
+    async def answer(self, device: Device, interaction_id: str, request: AnswerRequest) -> AnswerResponse:
+        """Record a phone's tap if it is the first.
+
+        Raises: ApiError `scope_denied` for a desktop, `not_found`, `invalid_choice`, `invalid_signature`,
+        `already_answered` with the winning answer, `interaction_closed`.
+        """
+        require_phone(device)
+        now = self._clock.now()
+        interaction = await self._store.find_interaction(interaction_id, now)
+        if interaction is None or interaction.owner_id != device.owner_id or interaction.test:
+            raise ApiError(NOT_FOUND)
+        if request.choice_index >= interaction.choice_count:
+            raise ApiError(INVALID_CHOICE)
+        tap = Tap(
+            choice_index=request.choice_index,
+            answered_at=request.answered_at,
+            device_id=device.id,
+            device_label=device.label,
+            signing_key=device.signing_key,
+            signature=_signature_of(request),
+        )
+        answered = InteractionClosedPayload("answered", tap.choice_index, device.label, device.id)
+        withdrawals = await self._withdrawals(interaction, answered, now, winner_id=device.id)
+        recorded = await self._record(interaction, tap, withdrawals, now)
+        return AnswerResponse(recorded.id, "answered", tap.choice_index, recorded.ended_at or int(now))
+
+    async def _record(
+        self, interaction: Interaction, tap: Tap, withdrawals: list[Delivery], now: float
+    ) -> Interaction:
+        result = await self._store.record_answer_if_pending(interaction.id, tap, withdrawals, now)
+        if result is None:
+            raise ApiError(NOT_FOUND)
+        if result.verdict is Verdict.ALREADY_ANSWERED:
+            raise ApiError(ALREADY_ANSWERED, details=_winning_answer(result.interaction))
+        if result.verdict is Verdict.CLOSED:
+            raise ApiError(INTERACTION_CLOSED, details={"status": status_at(result.interaction, now)})
+        if result.verdict is Verdict.ACCEPTED:
+            self._ended(interaction.id, withdrawals)
+        return result.interaction
+
+    async def _cancel(self, interaction: Interaction) -> EndResult:
+        now = self._clock.now()
+        withdrawals = await self._withdrawals(interaction, InteractionClosedPayload("cancelled"), now)
+        result = await self._store.cancel_if_pending(interaction.id, withdrawals, now)
+        if result is None:
+            raise ApiError(NOT_FOUND)
+        if result.verdict is Verdict.ACCEPTED:
+            self._ended(interaction.id, withdrawals)
+        return result
+
+    def _ended(self, interaction_id: str, withdrawals: list[Delivery]) -> None:
+        self._wakeups.wake_interaction(interaction_id)
+        self._wakeups.wake_devices(delivery.device_id for delivery in withdrawals)
+
+    async def _find(self, sender: Sender, interaction_id: str) -> Interaction:
+        if is_id(interaction_id, "int"):
+            interaction = await self._store.find_interaction(interaction_id, self._clock.now())
+            if interaction is not None and interaction.token_id == sender.token.id:
+                return interaction
+        raise ApiError(NOT_FOUND)
+
+    async def _phones_for(self, sender: Sender) -> list[Device]:
+        """Return the phones that get the prompt: all, or the new enough ones; none for a test token."""
+        if sender.token.test:
+            return []
+        devices = await self._store.list_devices(sender.token.owner_id)
+        phones = [device for device in devices if device.device_class == "phone"]
+        if not phones:
+            raise ApiError(NO_PHONE_DEVICE)
+        if not any(can_show_questions(phone, self._min_phone_build) for phone in phones):
+            raise ApiError(PHONE_APP_OUTDATED)
+        return phones
+
+    def _new_interaction(self, sender: Sender, request: CreateInteractionRequest, now: float) -> Interaction:
+        text = msgspec.json.encode(_Sealed(request.question, request.choices))
+        content_mark = sender.keys.mark("content", text)
+        key = request.idempotency_key
+        return Interaction(
+            id=new_id("int"),
+            owner_id=sender.token.owner_id,
+            token_id=sender.token.id,
+            test=sender.token.test,
+            repeat_mark=content_mark if key is UNSET else sender.keys.mark("key", key.encode()),
+            content_mark=content_mark,
+            sealed=seal(sender.keys.sealing, text),
+            choice_count=len(request.choices),
+            created_at=int(now),
+            expires_at=int(now) + request.expires_in,
+        )
+
+    def _prompts(
+        self,
+        sender: Sender,
+        request: CreateInteractionRequest,
+        new: Interaction,
+        phones: list[Device],
+        now: float,
+    ) -> list[Delivery]:
+        payload = InteractionPayload(request.question, request.choices, new.expires_at)
+        envelope = make_envelope("interaction", new.id, now, payload, token=sender.token.label)
+        able = [phone for phone in phones if can_show_questions(phone, self._min_phone_build)]
+        return self._sealer.seal_for(able, envelope, new.expires_at)
+
+    async def _withdrawals(
+        self, interaction: Interaction, closed: InteractionClosedPayload, now: float, *, winner_id: str | None = None
+    ) -> list[Delivery]:
+        if interaction.test:
+            return []
+        devices = await self._store.list_devices(interaction.owner_id)
+        others = [device for device in devices if device.device_class == "phone" and device.id != winner_id]
+        return self._sealer.seal_for(
+            others, make_envelope("interaction.closed", interaction.id, now, closed), queue_expiry(now)
+        )
+
+    def _unseal(self, sender: Sender, interaction: Interaction) -> _Sealed:
+        return msgspec.json.decode(open_blob(sender.keys.sealing, interaction.sealed), type=_Sealed)
+
+    def _state_of(self, sender: Sender, interaction: Interaction) -> InteractionState:
+        text = self._unseal(sender, interaction)
+        tap = interaction.tap
+        return InteractionState(
+            id=interaction.id,
+            status=status_at(interaction, self._clock.now()),
+            question=text.question,
+            choices=text.choices,
+            choice=text.choices[tap.choice_index] if tap else None,
+            choice_index=tap.choice_index if tap else None,
+            created_at=interaction.created_at,
+            expires_at=interaction.expires_at,
+            answered_at=interaction.ended_at if tap else None,
+            answered_by=_answered_by(tap),
+            receipt=_receipt(tap),
+        )
+
+
+def _asked(found: Interaction, new: Interaction) -> Asked:
+    return Asked(found.id, found.expires_at, replayed=True, mismatch=found.content_mark != new.content_mark)
+
+
+def _signature_of(request: AnswerRequest) -> bytes | None:
+    if request.signature is UNSET:
+        return None
+    signature = decode_base64(request.signature, length=SIGNATURE_BYTES)
+    if signature is None:
+        raise ApiError(INVALID_SIGNATURE)
+    return signature
+
+
+def _answered_by(tap: Tap | None) -> AnsweredBy | None:
+    if tap is None or tap.device_id is None or tap.device_label is None:
+        return None
+    return AnsweredBy(tap.device_id, tap.device_label)
+
+
+def _receipt(tap: Tap | None) -> Receipt | None:
+    if tap is None or tap.device_id is None or tap.signing_key is None or tap.signature is None:
+        return None
+    return Receipt(
+        device_id=tap.device_id,
+        signing_key=encode_base64(tap.signing_key),
+        choice_index=tap.choice_index,
+        answered_at=tap.answered_at,
+        signature=encode_base64(tap.signature),
+    )
+
+
+def _winning_answer(interaction: Interaction) -> dict[str, object]:
+    tap = interaction.tap
+    return {
+        "choice_index": tap.choice_index if tap else None,
+        "answered_at": interaction.ended_at,
+        "answered_by": _answered_by(tap),
+    }

@@ -1,0 +1,113 @@
+"""The domain's records, as the core and every store speak of them. Times are Unix seconds."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from reflecto.contract.devices import DeviceClass, DeviceType
+from reflecto.contract.tokens import Priority, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose devices and tokens belong together. Nothing else is known of them."""
+
+    id: str
+    created_at: int
+    device_labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A sender token; the plaintext is not kept."""
+
+    id: str
+    owner_id: str
+    hash: bytes = field(repr=False)
+    label: str
+    test: bool
+    priority_cap: Priority | None
+    scopes: tuple[Scope, ...]
+    created_at: int
+    last_used_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A receiver: its public keys (32 raw bytes each) and what it reported of itself."""
+
+    id: str
+    owner_id: str
+    token_hash: bytes = field(repr=False)
+    public_key: bytes
+    signing_key: bytes
+    label: str
+    type: DeviceType
+    device_class: DeviceClass
+    app_build: int | None
+    created_at: int
+    last_seen_at: int | None = None
+    last_seq: int = 0  # of its queue; entries may already be gone
+
+
+@dataclass(frozen=True, slots=True)
+class SetupCode:
+    """A one-time code: joins `owner_id` where given; founds an owner if `founds_owner` or if there is none yet."""
+
+    hash: bytes = field(repr=False)
+    owner_id: str | None
+    founds_owner: bool
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tap:
+    """A choice somebody made. A simulated one has no device; `answered_at` is the tapper's own clock."""
+
+    choice_index: int
+    answered_at: int
+    device_id: str | None = None
+    device_label: str | None = None
+    signing_key: bytes | None = None
+    signature: bytes | None = None
+
+
+StoredStatus = Literal["pending", "answered", "cancelled"]  # expired is decided by comparison, never stored
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """A question at rest: its text is in `sealed`, under a key only the asker's token yields."""
+
+    id: str
+    owner_id: str
+    token_id: str
+    test: bool
+    repeat_mark: bytes = field(repr=False)  # equal for repeats: of the idempotency key, else of the content
+    content_mark: bytes = field(repr=False)  # equal for the same question and choices
+    sealed: bytes = field(repr=False)
+    choice_count: int
+    created_at: int
+    expires_at: int
+    status: StoredStatus = "pending"
+    ended_at: int | None = None  # when it was answered or cancelled
+    tap: Tap | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEntry:
+    """A blob waiting for one device. `sender` is a device id or `server`."""
+
+    seq: int
+    sender: str
+    blob: bytes = field(repr=False)
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A blob to append to one device's queue, which numbers it."""
+
+    device_id: str
+    blob: bytes = field(repr=False)
+    expires_at: int
+    sender: str = "server"

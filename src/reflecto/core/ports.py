@@ -1,0 +1,213 @@
+"""What the core needs from outside: a store and wake-ups. Their implementations live in `store/` and `push/`.
+
+Every store method is one atomic verb: all of it happens or nothing, and what it returned is durable.
+Any of them raises `StoreUnavailableError` when the store cannot be read or written; then nothing happened.
+`now` is Unix seconds; a store has no clock of its own.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol
+
+from reflecto.core.model import (
+    Delivery,
+    Device,
+    Interaction,
+    Owner,
+    QueueEntry,
+    SetupCode,
+    Tap,
+    Token,
+)
+
+
+class StoreUnavailableError(Exception):
+    """The store cannot be read or written right now (disk full, read-only, locked)."""
+
+
+class Creation(Enum):
+    """What became of a create."""
+
+    CREATED = auto()
+    REPEATED = auto()
+    TOO_MANY_PENDING = auto()
+    PHONES_CHANGED = auto()  # a phone came or went since the prompts were sealed: seal again
+    TOKEN_REVOKED = auto()
+
+
+class Verdict(Enum):
+    """What became of an answer or a cancellation."""
+
+    ACCEPTED = auto()
+    REPEATED = auto()
+    ALREADY_ANSWERED = auto()
+    CLOSED = auto()
+
+
+class Redemption(Enum):
+    """What became of a setup code."""
+
+    REDEEMED = auto()
+    INVALID = auto()
+    OWNERS_CHANGED = auto()  # an owner came into being since it was read: decide again
+    TOO_MANY_DEVICES = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class CreateResult:
+    """`interaction` is the new or the repeated one, None when refused."""
+
+    creation: Creation
+    interaction: Interaction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndResult:
+    """`interaction` is its state after the verdict."""
+
+    verdict: Verdict
+    interaction: Interaction
+
+
+class Store(Protocol):
+    """The server's memory. One conformance suite, `tests/store_conformance`, runs over every implementation."""
+
+    # Questions
+    async def find_interaction(self, interaction_id: str, now: float) -> Interaction | None:
+        """Return it unless its retention has ended."""
+
+    async def find_repeat(self, token_id: str, repeat_mark: bytes, now: float) -> Interaction | None:
+        """Return the token's question with this mark whose window (until `expires_at`) is open."""
+
+    async def create_interaction_once(
+        self, new: Interaction, deliveries: Sequence[Delivery], seen_phones: frozenset[str] | None, now: float
+    ) -> CreateResult:
+        """Create `new` and append its prompts, unless refused; the checks run in the order of `Creation`'s needs.
+
+        TOKEN_REVOKED, then REPEATED, then TOO_MANY_PENDING (live and test questions count apart), then
+        PHONES_CHANGED when the owner's phones are not exactly `seen_phones` (None: not checked).
+        """
+
+    async def record_answer_if_pending(
+        self, interaction_id: str, tap: Tap, withdrawals: Sequence[Delivery], now: float
+    ) -> EndResult | None:
+        """Record `tap` and append `withdrawals` if the rules accept it (`judge_answer`). None: no such question."""
+
+    async def cancel_if_pending(
+        self, interaction_id: str, withdrawals: Sequence[Delivery], now: float
+    ) -> EndResult | None:
+        """Cancel and append `withdrawals` if the rules accept it (`judge_cancel`). None: no such question."""
+
+    async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
+        """Return the token's pending questions."""
+
+    # Queues
+    async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
+        """Append each to its device's queue, numbered; return the ids of the devices that still exist."""
+
+    async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry]:
+        """Return up to `limit` live entries with `seq` above `after`, in order."""
+
+    async def ack_queue(self, device_id: str, seq: int) -> bool:
+        """Delete the entries up to `seq`. False: the queue never reached it, nothing is deleted."""
+
+    # Enrolment and devices
+    async def add_setup_code(self, code: SetupCode) -> None:
+        """Keep it until it is used or expires."""
+
+    async def find_setup_code(self, code_hash: bytes, now: float) -> SetupCode | None:
+        """Return it if it can still be redeemed."""
+
+    async def redeem_setup_code(
+        self, code_hash: bytes, device: Device, default_token: Token | None, deliveries: Sequence[Delivery], now: float
+    ) -> Redemption:
+        """Use up the code and add `device`; found its owner when `default_token` is given, else join it."""
+
+    async def list_owners(self) -> list[Owner]:
+        """Return every owner, oldest first."""
+
+    async def find_device_by_token(self, token_hash: bytes) -> Device | None:
+        """Return the device with this token."""
+
+    async def list_devices(self, owner_id: str) -> list[Device]:
+        """Return the owner's devices, oldest first."""
+
+    async def update_device(self, device_id: str, label: str | None, app_build: int | None) -> Device | None:
+        """Change what is given (not None) and return the device."""
+
+    async def remove_device(self, owner_id: str, device_id: str) -> bool:
+        """Delete the device, its keys, queue and token. False: the owner has no such device."""
+
+    async def delete_owner(self, owner_id: str) -> None:
+        """Delete the owner with all devices, queues, tokens and questions."""
+
+    # Tokens
+    async def find_token(self, token_hash: bytes) -> Token | None:
+        """Return the live (not revoked) token."""
+
+    async def add_token(self, token: Token) -> bool:
+        """Keep it. False: the owner has too many."""
+
+    async def list_tokens(self, owner_id: str) -> list[Token]:
+        """Return the owner's live tokens, oldest first."""
+
+    async def revoke_token(self, owner_id: str, token_id: str, now: float) -> bool:
+        """Revoke it from this instant. False: the owner has no such live token."""
+
+    # Housekeeping
+    async def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:
+        """Write when tokens were last used and devices last seen (id to Unix seconds)."""
+
+    async def sweep(self, now: float) -> int:
+        """Delete what has ended (queue entries, questions, codes, revoked tokens); return how many rows."""
+
+    async def remember(self, name: str, value: str) -> None:
+        """Keep a fact of the installation under a name."""
+
+    async def recall(self, name: str) -> str | None:
+        """Return the fact of this name."""
+
+    async def close(self) -> None:
+        """Finish what was accepted and release the store."""
+
+
+class Stream(Protocol):
+    """One open stream of a device. Its buffer is the queue in the store."""
+
+    def wake(self) -> None:
+        """Send what the queue has now."""
+
+    def beat(self) -> None:
+        """Send a sign of life, or end if the reader has not taken the last thing sent."""
+
+    def end(self) -> None:
+        """Close the stream."""
+
+
+class Wakeups(Protocol):
+    """Tells open streams and long polls that something changed; they read it from the store themselves."""
+
+    @property
+    def closing(self) -> bool:
+        """True once the server is stopping: nobody should wait any longer."""
+
+    def wake_devices(self, device_ids: Iterable[str]) -> None:
+        """Their queues have grown."""
+
+    def end_devices(self, device_ids: Iterable[str]) -> None:
+        """End their streams: they were revoked."""
+
+    def is_connected(self, device_id: str) -> bool:
+        """Tell whether a stream of the device is open."""
+
+    def wake_interaction(self, interaction_id: str) -> None:
+        """It was answered or cancelled."""
+
+    def watch_interaction(self, interaction_id: str) -> AbstractContextManager[asyncio.Event]:
+        """Give an event that is set whenever `wake_interaction` is called for it, and when the server stops."""
+
+    def open_stream(self, device_id: str, stream: Stream) -> AbstractContextManager[None]:
+        """Wake, beat and end `stream` while the block runs."""

@@ -1,0 +1,105 @@
+"""Sender tokens: who may call the public API, and how a phone makes and revokes them. Source: api.md "Identities"."""
+
+import hmac
+
+from reflecto.contract.errors import (
+    INVALID_TOKEN,
+    NOT_FOUND,
+    TOO_MANY_TOKENS,
+    ApiError,
+)
+from reflecto.contract.ids import TOKEN_PATTERN, is_id, new_id, new_sender_token
+from reflecto.contract.tokens import (
+    SCOPES,
+    CreateTokenRequest,
+    NewToken,
+    TokenLabel,
+    TokenLabelList,
+    TokenList,
+    TokenState,
+)
+from reflecto.core.activity import Activity
+from reflecto.core.clock import Clock
+from reflecto.core.devices import require_phone
+from reflecto.core.interactions import Interactions
+from reflecto.core.model import Device, Token
+from reflecto.core.ports import Store
+from reflecto.core.sender import Sender
+from reflecto.crypto.tokens import token_hash
+
+DEFAULT_LABEL = "Default"
+
+
+def new_token(owner_id: str, request: CreateTokenRequest, now: float) -> tuple[Token, NewToken]:
+    """Make a token: the record to store, and the reply with its plaintext."""
+    plaintext = new_sender_token(test=request.test)
+    token = Token(
+        id=new_id("tok"),
+        owner_id=owner_id,
+        hash=token_hash(plaintext),
+        label=request.label,
+        test=request.test,
+        priority_cap=request.priority_cap,
+        scopes=tuple(scope for scope in SCOPES if scope in request.scopes),
+        created_at=int(now),
+    )
+    return token, NewToken(token.id, token.label, plaintext)
+
+
+def new_default_token(owner_id: str, now: float) -> tuple[Token, NewToken]:
+    """Make the token every new owner gets."""
+    return new_token(owner_id, CreateTokenRequest(label=DEFAULT_LABEL), now)
+
+
+class Tokens:
+    """Authenticates senders and keeps their tokens."""
+
+    def __init__(self, store: Store, interactions: Interactions, activity: Activity, clock: Clock) -> None:
+        self._store = store
+        self._interactions = interactions
+        self._activity = activity
+        self._clock = clock
+
+    async def authenticate(self, bearer: str) -> Sender:
+        """Return the sender; every kind of wrong token takes the same path. Raises: ApiError `invalid_token`."""
+        presented = token_hash(bearer)
+        token = await self._store.find_token(presented)
+        known = token is not None and hmac.compare_digest(token.hash, presented)
+        if token is None or not known or TOKEN_PATTERN.fullmatch(bearer) is None:
+            raise ApiError(INVALID_TOKEN)
+        self._activity.token_used(token.id, self._clock.now())
+        return Sender(token, bearer)
+
+    async def list_for(self, device: Device) -> TokenList | TokenLabelList:
+        """Return the owner's live tokens; a desktop sees ids and labels only."""
+        tokens = await self._store.list_tokens(device.owner_id)
+        if device.device_class != "phone":
+            return TokenLabelList(tuple(TokenLabel(token.id, token.label) for token in tokens))
+        return TokenList(tuple(self._state_of(token) for token in tokens))
+
+    async def create(self, device: Device, request: CreateTokenRequest) -> NewToken:
+        """Make a token. Raises: ApiError `scope_denied` for a desktop, `too_many_tokens`."""
+        require_phone(device)
+        token, reply = new_token(device.owner_id, request, self._clock.now())
+        if not await self._store.add_token(token):
+            raise ApiError(TOO_MANY_TOKENS)
+        return reply
+
+    async def revoke(self, device: Device, token_id: str) -> None:
+        """Revoke at once, then withdraw what it asked. Raises: ApiError `scope_denied`, `not_found`."""
+        require_phone(device)
+        known = is_id(token_id, "tok")
+        if not known or not await self._store.revoke_token(device.owner_id, token_id, self._clock.now()):
+            raise ApiError(NOT_FOUND)
+        await self._interactions.withdraw_all(token_id)
+
+    def _state_of(self, token: Token) -> TokenState:
+        return TokenState(
+            id=token.id,
+            label=token.label,
+            test=token.test,
+            priority_cap=token.priority_cap,
+            scopes=token.scopes,
+            created_at=token.created_at,
+            last_used_at=self._activity.last_used_at(token.id, token.last_used_at),
+        )

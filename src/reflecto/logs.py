@@ -1,0 +1,33 @@
+"""Logging to standard error, with every token and setup code redacted whatever wrote the line."""
+
+import logging
+import re
+import sys
+from typing import Final
+
+from reflecto.contract.ids import CODE_ALPHABET, CODE_CHARS, CODE_GROUP_CHARS, TOKEN_PATTERN
+
+_SETUP_CODE: Final = re.compile(
+    rf"\b[{CODE_ALPHABET}]{{{CODE_GROUP_CHARS}}}(?:-[{CODE_ALPHABET}]{{{CODE_GROUP_CHARS}}}){{{CODE_CHARS // CODE_GROUP_CHARS - 1}}}\b"
+)
+
+
+class RedactingFormatter(logging.Formatter):
+    """Redacts the finished line, tracebacks included."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line without secrets."""
+        return redact(super().format(record))
+
+
+def redact(text: str) -> str:
+    """Replace what has the form of a token or a setup code."""
+    return _SETUP_CODE.sub("[setup code]", TOKEN_PATTERN.sub("[token]", text))
+
+
+def configure_logging(level: str) -> None:
+    """Log to standard error, one line per event; uvicorn's loggers go the same way."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))

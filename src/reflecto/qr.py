@@ -1,0 +1,19 @@
+"""QR codes on a terminal."""
+
+import io
+from typing import TextIO
+
+import segno
+
+
+def print_qr(text: str, out: TextIO) -> None:
+    """Print `text` as a QR code if `out` is a terminal that can show its blocks; else print nothing."""
+    if not out.isatty():
+        return
+    drawing = io.StringIO()
+    segno.make(text, error="l", micro=False).terminal(drawing, compact=True)
+    try:
+        drawing.getvalue().encode(out.encoding or "ascii")
+    except UnicodeEncodeError:
+        return
+    out.write(drawing.getvalue() + "\n")

@@ -1,0 +1,78 @@
+"""Opening the database file: settings of a connection, and migrations from an empty file."""
+
+import sqlite3
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+BUSY_TIMEOUT_MS: Final = 5_000  # `reflecto invite` may hold the write lock for a moment
+WAL_KEPT_BYTES: Final = 64 * 1024 * 1024  # a burst may grow the log beyond; it is cut back to this
+
+_PRAGMAS: Final = (
+    "PRAGMA journal_mode = WAL",  # readers never wait for the writer
+    "PRAGMA synchronous = FULL",  # a commit is on the disk before anybody is told
+    "PRAGMA foreign_keys = ON",  # deleting an owner or device takes what is theirs
+    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
+    f"PRAGMA journal_size_limit = {WAL_KEPT_BYTES}",
+    "PRAGMA secure_delete = ON",  # what was acknowledged is overwritten, not left in free pages
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA trusted_schema = OFF",
+)
+
+
+class NewerSchemaError(Exception):
+    """The file was written by a newer version of Reflecto."""
+
+
+def open_connection(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open the file, made with mode 0600 if missing. Transactions are begun and ended explicitly.
+
+    Raises: sqlite3.Error.
+    """
+    if not path.exists():
+        path.touch(mode=0o600)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+        if read_only:
+            connection.execute("PRAGMA query_only = ON")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the schema up to date, all of it or nothing; safe when two processes start at once.
+
+    Raises: NewerSchemaError, sqlite3.Error.
+    """
+    scripts = sorted(
+        (script for script in files(f"{__package__}.migrations").iterdir() if script.name.endswith(".sql")),
+        key=lambda script: script.name,
+    )
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > len(scripts):
+            raise NewerSchemaError(f"the store has schema {version}, this version of Reflecto knows {len(scripts)}")
+        for script in scripts[version:]:
+            for statement in _statements(script.read_text("utf-8")):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(scripts)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> list[str]:
+    """Split a script into statements; `executescript` would commit the open transaction."""
+    statements, current = [], ""
+    for line in script.splitlines(keepends=True):
+        current += line
+        if sqlite3.complete_statement(current):
+            statements.append(current)
+            current = ""
+    return statements

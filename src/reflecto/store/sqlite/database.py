@@ -1,0 +1,63 @@
+"""The database of the SQLite store: one writer, one reader."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from reflecto.core.ports import StoreUnavailableError
+from reflecto.store.sqlite.connection import migrate, open_connection
+from reflecto.store.sqlite.writer import Writer
+
+T = TypeVar("T")
+
+DATABASE_NAME: Final = "reflecto.sqlite3"
+
+
+class Database:
+    """Writes go through the one writer; reads run on the event loop, where a point look-up takes microseconds."""
+
+    def __init__(self, reader: sqlite3.Connection, writer: Writer) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    def open(cls, folder: Path) -> "Database":
+        """Open or create the store in `folder`, which exists. Call it on the event loop.
+
+        Raises: NewerSchemaError; StoreUnavailableError.
+        """
+        path = folder / DATABASE_NAME
+        try:
+            setup = open_connection(path)
+            try:
+                migrate(setup)
+            finally:
+                setup.close()
+            return cls(open_connection(path, read_only=True), Writer(path))
+        except sqlite3.Error as error:
+            raise StoreUnavailableError(f"{path}: {error}") from None
+
+    async def write(self, operation: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `operation` returned, once it is durable. Raises: StoreUnavailableError."""
+        return await self._writer.run(operation)
+
+    def read(self, operation: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `operation` reads of the last commit. Raises: StoreUnavailableError."""
+        try:
+            return operation(self._reader)
+        except sqlite3.Error as error:
+            raise StoreUnavailableError(str(error)) from None
+
+    def row(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """Return the first row or None. Raises: StoreUnavailableError."""
+        return self.read(lambda connection: connection.execute(sql, parameters).fetchone())
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows. Raises: StoreUnavailableError."""
+        return self.read(lambda connection: connection.execute(sql, parameters).fetchall())
+
+    async def close(self) -> None:
+        """Commit what was accepted, then close the file."""
+        await self._writer.close()
+        self._reader.close()

@@ -1,0 +1,122 @@
+"""The store's verbs on enrolment and devices."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from reflecto.contract.limits import DEVICES_MAX_PER_OWNER
+from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
+from reflecto.core.ports import Redemption
+from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.rows import (
+    DEVICE_COLUMNS,
+    SETUP_CODE_COLUMNS,
+    TOKEN_COLUMNS,
+    device_of,
+    device_row,
+    placeholders,
+    setup_code_of,
+    token_row,
+)
+from reflecto.store.sqlite.statements import append_to_queues
+
+_FIND_CODE = f"SELECT {SETUP_CODE_COLUMNS} FROM setup_codes WHERE hash = ? AND expires_at > ?"
+
+
+class DeviceVerbs:
+    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+
+    _database: Database
+
+    async def add_setup_code(self, code: SetupCode) -> None:
+        await self._database.write(
+            lambda connection: connection.execute(
+                "INSERT INTO setup_codes (hash, owner_id, founds_owner, expires_at) VALUES (?, ?, ?, ?)",
+                (code.hash, code.owner_id, code.founds_owner, code.expires_at),
+            )
+        )
+
+    async def find_setup_code(self, code_hash: bytes, now: float) -> SetupCode | None:
+        row = self._database.row(_FIND_CODE, (code_hash, now))
+        return setup_code_of(row) if row else None
+
+    async def redeem_setup_code(
+        self, code_hash: bytes, device: Device, default_token: Token | None, deliveries: Sequence[Delivery], now: float
+    ) -> Redemption:
+        def redeem(connection: sqlite3.Connection) -> Redemption:
+            row = connection.execute(_FIND_CODE, (code_hash, now)).fetchone()
+            if row is None:
+                return Redemption.INVALID
+            if default_token is not None:
+                if not setup_code_of(row).founds_owner and _owner_exists(connection):
+                    return Redemption.OWNERS_CHANGED
+                connection.execute(
+                    "INSERT INTO owners (id, created_at) VALUES (?, ?)", (device.owner_id, device.created_at)
+                )
+            elif not _owner_exists(connection, device.owner_id):
+                return Redemption.INVALID
+            elif _count_devices(connection, device.owner_id) >= DEVICES_MAX_PER_OWNER:
+                return Redemption.TOO_MANY_DEVICES
+            connection.execute("DELETE FROM setup_codes WHERE hash = ?", (code_hash,))
+            connection.execute(
+                f"INSERT INTO devices ({DEVICE_COLUMNS}) VALUES ({placeholders(DEVICE_COLUMNS)})", device_row(device)
+            )
+            if default_token is not None:
+                connection.execute(
+                    f"INSERT INTO tokens ({TOKEN_COLUMNS}) VALUES ({placeholders(TOKEN_COLUMNS)})",
+                    token_row(default_token),
+                )
+            append_to_queues(connection, deliveries)
+            return Redemption.REDEEMED
+
+        return await self._database.write(redeem)
+
+    async def list_owners(self) -> list[Owner]:
+        labels: dict[str, list[str]] = {}
+        for owner_id, label in self._database.rows("SELECT owner_id, label FROM devices ORDER BY created_at, id"):
+            labels.setdefault(owner_id, []).append(label)
+        rows = self._database.rows("SELECT id, created_at FROM owners ORDER BY created_at, id")
+        return [Owner(owner_id, created_at, tuple(labels.get(owner_id, ()))) for owner_id, created_at in rows]
+
+    async def find_device_by_token(self, token_hash: bytes) -> Device | None:
+        row = self._database.row(f"SELECT {DEVICE_COLUMNS} FROM devices WHERE token_hash = ?", (token_hash,))
+        return device_of(row) if row else None
+
+    async def list_devices(self, owner_id: str) -> list[Device]:
+        rows = self._database.rows(
+            f"SELECT {DEVICE_COLUMNS} FROM devices WHERE owner_id = ? ORDER BY created_at, id", (owner_id,)
+        )
+        return [device_of(row) for row in rows]
+
+    async def update_device(self, device_id: str, label: str | None, app_build: int | None) -> Device | None:
+        def update(connection: sqlite3.Connection) -> Device | None:
+            row = connection.execute(
+                "UPDATE devices SET label = coalesce(?, label), app_build = coalesce(?, app_build) WHERE id = ? "
+                f"RETURNING {DEVICE_COLUMNS}",
+                (label, app_build, device_id),
+            ).fetchone()
+            return device_of(row) if row else None
+
+        return await self._database.write(update)
+
+    async def remove_device(self, owner_id: str, device_id: str) -> bool:
+        def remove(connection: sqlite3.Connection) -> bool:
+            removed = connection.execute("DELETE FROM devices WHERE id = ? AND owner_id = ?", (device_id, owner_id))
+            return removed.rowcount == 1
+
+        return await self._database.write(remove)
+
+    async def delete_owner(self, owner_id: str) -> None:
+        await self._database.write(
+            lambda connection: connection.execute("DELETE FROM owners WHERE id = ?", (owner_id,))
+        )
+
+
+def _owner_exists(connection: sqlite3.Connection, owner_id: str | None = None) -> bool:
+    """Tell whether this owner exists, or any where none is named."""
+    row = connection.execute("SELECT 1 FROM owners WHERE id = coalesce(?, id) LIMIT 1", (owner_id,)).fetchone()
+    return row is not None
+
+
+def _count_devices(connection: sqlite3.Connection, owner_id: str) -> int:
+    (count,) = connection.execute("SELECT count(*) FROM devices WHERE owner_id = ?", (owner_id,)).fetchone()
+    return int(count)

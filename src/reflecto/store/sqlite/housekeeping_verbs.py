@@ -1,0 +1,62 @@
+"""The store's verbs on itself: activity, sweeping, facts of the installation."""
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Final
+
+from reflecto.contract.limits import RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
+from reflecto.store.sqlite.database import Database
+
+SWEEP_ROWS: Final = 1_000  # of each table in one go, so that no request waits behind a long delete
+
+# Table, its key, and when a row has ended, with `:now`. Retention is decided by comparison when reading; this only tidies.
+_ENDED: Final = (
+    ("queue", "rowid", "expires_at <= :now"),
+    ("setup_codes", "hash", "expires_at <= :now"),
+    ("interactions", "id", f"coalesce(ended_at, expires_at) <= :now - {RETENTION_SECONDS}"),
+    ("tokens", "id", f"revoked_at <= :now - {REVOKED_TOKEN_AUDIT_SECONDS}"),
+)
+
+
+class HousekeepingVerbs:
+    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+
+    _database: Database
+
+    async def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:
+        def record(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "UPDATE tokens SET last_used_at = ? WHERE id = ?", [(when, each) for each, when in tokens.items()]
+            )
+            connection.executemany(
+                "UPDATE devices SET last_seen_at = ? WHERE id = ?", [(when, each) for each, when in devices.items()]
+            )
+
+        await self._database.write(record)
+
+    async def sweep(self, now: float) -> int:
+        def sweep(connection: sqlite3.Connection) -> int:
+            return sum(
+                connection.execute(
+                    f"DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM {table} WHERE {ended} LIMIT {SWEEP_ROWS})",
+                    {"now": now},
+                ).rowcount
+                for table, key, ended in _ENDED
+            )
+
+        return await self._database.write(sweep)
+
+    async def remember(self, name: str, value: str) -> None:
+        await self._database.write(
+            lambda connection: connection.execute(
+                "INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                (name, value),
+            )
+        )
+
+    async def recall(self, name: str) -> str | None:
+        row = self._database.row("SELECT value FROM installation WHERE name = ?", (name,))
+        return row[0] if row else None
+
+    async def close(self) -> None:
+        await self._database.close()

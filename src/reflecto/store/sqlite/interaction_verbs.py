@@ -1,0 +1,116 @@
+"""The store's verbs on questions."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from reflecto.core.interactions import judge_answer, judge_cancel
+from reflecto.contract.limits import PENDING_MAX_PER_OWNER
+from reflecto.core.model import Delivery, Interaction, Tap
+from reflecto.core.ports import Creation, CreateResult, EndResult, Verdict
+from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of, interaction_row, placeholders
+from reflecto.store.sqlite.statements import (
+    append_to_queues,
+    count_pending,
+    find_interaction,
+    find_repeat,
+    phone_ids,
+)
+
+_INSERT = f"INSERT INTO interactions ({INTERACTION_COLUMNS}) VALUES ({placeholders(INTERACTION_COLUMNS)})"
+
+
+class InteractionVerbs:
+    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+
+    _database: Database
+
+    async def find_interaction(self, interaction_id: str, now: float) -> Interaction | None:
+        return self._database.read(lambda connection: find_interaction(connection, interaction_id, now))
+
+    async def find_repeat(self, token_id: str, repeat_mark: bytes, now: float) -> Interaction | None:
+        return self._database.read(lambda connection: find_repeat(connection, token_id, repeat_mark, now))
+
+    async def create_interaction_once(
+        self, new: Interaction, deliveries: Sequence[Delivery], seen_phones: frozenset[str] | None, now: float
+    ) -> CreateResult:
+        def create(connection: sqlite3.Connection) -> CreateResult:
+            live = connection.execute(
+                "SELECT 1 FROM tokens WHERE id = ? AND revoked_at IS NULL", (new.token_id,)
+            ).fetchone()
+            if live is None:
+                return CreateResult(Creation.TOKEN_REVOKED)
+            repeated = find_repeat(connection, new.token_id, new.repeat_mark, now)
+            if repeated is not None:
+                return CreateResult(Creation.REPEATED, repeated)
+            if count_pending(connection, new.owner_id, now, test=new.test) >= PENDING_MAX_PER_OWNER:
+                return CreateResult(Creation.TOO_MANY_PENDING)
+            if seen_phones is not None and phone_ids(connection, new.owner_id) != seen_phones:
+                return CreateResult(Creation.PHONES_CHANGED)
+            connection.execute(_INSERT, interaction_row(new))
+            append_to_queues(connection, deliveries)
+            return CreateResult(Creation.CREATED, new)
+
+        return await self._database.write(create)
+
+    async def record_answer_if_pending(
+        self, interaction_id: str, tap: Tap, withdrawals: Sequence[Delivery], now: float
+    ) -> EndResult | None:
+        def record(connection: sqlite3.Connection) -> EndResult | None:
+            found = find_interaction(connection, interaction_id, now)
+            if found is None:
+                return None
+            verdict = judge_answer(found, tap, now)
+            if verdict is not Verdict.ACCEPTED:
+                return EndResult(verdict, found)
+            connection.execute(
+                "UPDATE interactions SET status = 'answered', ended_at = ?, choice_index = ?, answered_at = ?, "
+                "device_id = ?, device_label = ?, signing_key = ?, signature = ? WHERE id = ?",
+                (
+                    int(now),
+                    tap.choice_index,
+                    tap.answered_at,
+                    tap.device_id,
+                    tap.device_label,
+                    tap.signing_key,
+                    tap.signature,
+                    interaction_id,
+                ),
+            )
+            append_to_queues(connection, withdrawals)
+            return _ended(connection, interaction_id)
+
+        return await self._database.write(record)
+
+    async def cancel_if_pending(
+        self, interaction_id: str, withdrawals: Sequence[Delivery], now: float
+    ) -> EndResult | None:
+        def cancel(connection: sqlite3.Connection) -> EndResult | None:
+            found = find_interaction(connection, interaction_id, now)
+            if found is None:
+                return None
+            verdict = judge_cancel(found, now)
+            if verdict is not Verdict.ACCEPTED:
+                return EndResult(verdict, found)
+            connection.execute(
+                "UPDATE interactions SET status = 'cancelled', ended_at = ? WHERE id = ?", (int(now), interaction_id)
+            )
+            append_to_queues(connection, withdrawals)
+            return _ended(connection, interaction_id)
+
+        return await self._database.write(cancel)
+
+    async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
+        rows = self._database.rows(
+            f"SELECT {INTERACTION_COLUMNS} FROM interactions "
+            "WHERE token_id = ? AND status = 'pending' AND expires_at > ? ORDER BY created_at, id",
+            (token_id, now),
+        )
+        return [interaction_of(row) for row in rows]
+
+
+def _ended(connection: sqlite3.Connection, interaction_id: str) -> EndResult:
+    row = connection.execute(
+        f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE id = ?", (interaction_id,)
+    ).fetchone()
+    return EndResult(Verdict.ACCEPTED, interaction_of(row))

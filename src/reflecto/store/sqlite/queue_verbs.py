@@ -1,0 +1,35 @@
+"""The store's verbs on queues."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from reflecto.core.model import Delivery, QueueEntry
+from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.statements import append_to_queues
+
+
+class QueueVerbs:
+    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+
+    _database: Database
+
+    async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
+        return await self._database.write(lambda connection: append_to_queues(connection, deliveries))
+
+    async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry]:
+        rows = self._database.rows(
+            "SELECT seq, sender, blob, expires_at FROM queue "
+            "WHERE device_id = ? AND seq > ? AND expires_at > ? ORDER BY seq LIMIT ?",
+            (device_id, after, now, limit),
+        )
+        return [QueueEntry(*row) for row in rows]
+
+    async def ack_queue(self, device_id: str, seq: int) -> bool:
+        def ack(connection: sqlite3.Connection) -> bool:
+            row = connection.execute("SELECT last_seq FROM devices WHERE id = ?", (device_id,)).fetchone()
+            if row is None or seq > row[0]:
+                return False
+            connection.execute("DELETE FROM queue WHERE device_id = ? AND seq <= ?", (device_id, seq))
+            return True
+
+        return await self._database.write(ack)

@@ -1,0 +1,127 @@
+"""Rows of the tables as the domain's records, and back."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from reflecto.core.model import Device, Interaction, SetupCode, Tap, Token
+
+Row = Sequence[Any]
+
+INTERACTION_COLUMNS: Final = (
+    "id, owner_id, token_id, test, repeat_mark, content_mark, sealed, choice_count, created_at, expires_at, status, "
+    "ended_at, choice_index, answered_at, device_id, device_label, signing_key, signature"
+)
+DEVICE_COLUMNS: Final = (
+    "id, owner_id, token_hash, public_key, signing_key, label, type, class, app_build, created_at, last_seen_at, last_seq"
+)
+TOKEN_COLUMNS: Final = "id, owner_id, hash, label, test, priority_cap, scopes, created_at, last_used_at"
+SETUP_CODE_COLUMNS: Final = "hash, owner_id, founds_owner, expires_at"
+
+
+def placeholders(columns: str) -> str:
+    """Return as many `?` as there are columns."""
+    return ", ".join("?" for _ in columns.split(","))
+
+
+def interaction_of(row: Row) -> Interaction:
+    """Read INTERACTION_COLUMNS."""
+    (
+        identity, owner_id, token_id, test, repeat_mark, content_mark, sealed, choice_count, created_at, expires_at,
+        status, ended_at, choice_index, answered_at, device_id, device_label, signing_key, signature,
+    ) = row  # fmt: skip
+    tap = None
+    if choice_index is not None:
+        tap = Tap(choice_index, answered_at, device_id, device_label, signing_key, signature)
+    return Interaction(
+        id=identity,
+        owner_id=owner_id,
+        token_id=token_id,
+        test=bool(test),
+        repeat_mark=repeat_mark,
+        content_mark=content_mark,
+        sealed=sealed,
+        choice_count=choice_count,
+        created_at=created_at,
+        expires_at=expires_at,
+        status=status,
+        ended_at=ended_at,
+        tap=tap,
+    )
+
+
+def interaction_row(new: Interaction) -> Row:
+    """Write INTERACTION_COLUMNS of a question nobody has answered."""
+    return (
+        new.id,
+        new.owner_id,
+        new.token_id,
+        new.test,
+        new.repeat_mark,
+        new.content_mark,
+        new.sealed,
+        new.choice_count,
+        new.created_at,
+        new.expires_at,
+        new.status,
+        *(None,) * 7,
+    )
+
+
+def device_of(row: Row) -> Device:
+    """Read DEVICE_COLUMNS."""
+    return Device(*row)
+
+
+def device_row(device: Device) -> Row:
+    """Write DEVICE_COLUMNS."""
+    return (
+        device.id,
+        device.owner_id,
+        device.token_hash,
+        device.public_key,
+        device.signing_key,
+        device.label,
+        device.type,
+        device.device_class,
+        device.app_build,
+        device.created_at,
+        device.last_seen_at,
+        device.last_seq,
+    )
+
+
+def token_of(row: Row) -> Token:
+    """Read TOKEN_COLUMNS."""
+    identity, owner_id, token_hash, label, test, priority_cap, scopes, created_at, last_used_at = row
+    return Token(
+        id=identity,
+        owner_id=owner_id,
+        hash=token_hash,
+        label=label,
+        test=bool(test),
+        priority_cap=priority_cap,
+        scopes=tuple(scopes.split()),
+        created_at=created_at,
+        last_used_at=last_used_at,
+    )
+
+
+def token_row(token: Token) -> Row:
+    """Write TOKEN_COLUMNS."""
+    return (
+        token.id,
+        token.owner_id,
+        token.hash,
+        token.label,
+        token.test,
+        token.priority_cap,
+        " ".join(token.scopes),
+        token.created_at,
+        token.last_used_at,
+    )
+
+
+def setup_code_of(row: Row) -> SetupCode:
+    """Read SETUP_CODE_COLUMNS."""
+    code_hash, owner_id, founds_owner, expires_at = row
+    return SetupCode(code_hash, owner_id, bool(founds_owner), expires_at)

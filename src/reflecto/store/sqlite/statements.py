@@ -1,0 +1,58 @@
+"""What several of the store's transactions do, as functions of an open transaction."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from reflecto.core.interactions import is_retained
+from reflecto.core.model import Delivery, Interaction
+from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of
+
+
+def append_to_queues(connection: sqlite3.Connection, deliveries: Sequence[Delivery]) -> list[str]:
+    """Number and append each blob; return the ids of the devices that exist."""
+    reached = []
+    for delivery in deliveries:
+        numbered = connection.execute(
+            "UPDATE devices SET last_seq = last_seq + 1 WHERE id = ? RETURNING last_seq", (delivery.device_id,)
+        ).fetchone()
+        if numbered is None:
+            continue
+        connection.execute(
+            "INSERT INTO queue (device_id, seq, sender, blob, expires_at) VALUES (?, ?, ?, ?, ?)",
+            (delivery.device_id, numbered[0], delivery.sender, delivery.blob, delivery.expires_at),
+        )
+        reached.append(delivery.device_id)
+    return reached
+
+
+def find_interaction(connection: sqlite3.Connection, interaction_id: str, now: float) -> Interaction | None:
+    """Return the question unless its retention has ended."""
+    row = connection.execute(
+        f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE id = ?", (interaction_id,)
+    ).fetchone()
+    interaction = interaction_of(row) if row else None
+    return interaction if interaction and is_retained(interaction, now) else None
+
+
+def find_repeat(connection: sqlite3.Connection, token_id: str, mark: bytes, now: float) -> Interaction | None:
+    """Return the token's question with this mark whose window is open."""
+    row = connection.execute(
+        f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE token_id = ? AND repeat_mark = ? AND expires_at > ?",
+        (token_id, mark, now),
+    ).fetchone()
+    return interaction_of(row) if row else None
+
+
+def count_pending(connection: sqlite3.Connection, owner_id: str, now: float, *, test: bool) -> int:
+    """Return how many questions of the owner wait for an answer."""
+    (count,) = connection.execute(
+        "SELECT count(*) FROM interactions WHERE owner_id = ? AND test = ? AND status = 'pending' AND expires_at > ?",
+        (owner_id, test, now),
+    ).fetchone()
+    return int(count)
+
+
+def phone_ids(connection: sqlite3.Connection, owner_id: str) -> frozenset[str]:
+    """Return the ids of the owner's phones."""
+    rows = connection.execute("SELECT id FROM devices WHERE owner_id = ? AND class = 'phone'", (owner_id,))
+    return frozenset(row[0] for row in rows)

@@ -1,0 +1,25 @@
+"""`core.ports.Store` on SQLite, its verbs gathered from one module per capability."""
+
+from pathlib import Path
+
+from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.device_verbs import DeviceVerbs
+from reflecto.store.sqlite.housekeeping_verbs import HousekeepingVerbs
+from reflecto.store.sqlite.interaction_verbs import InteractionVerbs
+from reflecto.store.sqlite.queue_verbs import QueueVerbs
+from reflecto.store.sqlite.token_verbs import TokenVerbs
+
+
+class SqliteStore(InteractionVerbs, QueueVerbs, DeviceVerbs, TokenVerbs, HousekeepingVerbs):
+    """The store of one server, in one file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def open(cls, folder: Path) -> "SqliteStore":
+        """Open or create the store in `folder`, which exists. Call it on the event loop.
+
+        Raises: NewerSchemaError; StoreUnavailableError.
+        """
+        return cls(Database.open(folder))

@@ -1,0 +1,51 @@
+"""The store's verbs on sender tokens."""
+
+import sqlite3
+
+from reflecto.contract.limits import TOKENS_MAX_PER_OWNER
+from reflecto.core.model import Token
+from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.rows import TOKEN_COLUMNS, placeholders, token_of, token_row
+
+
+class TokenVerbs:
+    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+
+    _database: Database
+
+    async def find_token(self, token_hash: bytes) -> Token | None:
+        row = self._database.row(
+            f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE hash = ? AND revoked_at IS NULL", (token_hash,)
+        )
+        return token_of(row) if row else None
+
+    async def add_token(self, token: Token) -> bool:
+        def add(connection: sqlite3.Connection) -> bool:
+            (live,) = connection.execute(
+                "SELECT count(*) FROM tokens WHERE owner_id = ? AND revoked_at IS NULL", (token.owner_id,)
+            ).fetchone()
+            if live >= TOKENS_MAX_PER_OWNER:
+                return False
+            connection.execute(
+                f"INSERT INTO tokens ({TOKEN_COLUMNS}) VALUES ({placeholders(TOKEN_COLUMNS)})", token_row(token)
+            )
+            return True
+
+        return await self._database.write(add)
+
+    async def list_tokens(self, owner_id: str) -> list[Token]:
+        rows = self._database.rows(
+            f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE owner_id = ? AND revoked_at IS NULL ORDER BY created_at, id",
+            (owner_id,),
+        )
+        return [token_of(row) for row in rows]
+
+    async def revoke_token(self, owner_id: str, token_id: str, now: float) -> bool:
+        def revoke(connection: sqlite3.Connection) -> bool:
+            revoked = connection.execute(
+                "UPDATE tokens SET revoked_at = ? WHERE id = ? AND owner_id = ? AND revoked_at IS NULL",
+                (int(now), token_id, owner_id),
+            )
+            return revoked.rowcount == 1
+
+        return await self._database.write(revoke)
