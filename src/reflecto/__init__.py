@@ -1,3 +1,81 @@
-"""Reflecto: notifications and questions on your own screens, self-hosted."""
+"""Reflecto: notifications and questions on your own screens, self-hosted.
+
+    from reflecto import Reflecto
+
+What asks is imported at its first use: a program that only needs the version pays for no HTTP library.
+"""
+
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from reflecto.client.errors import (
+        AlreadyAnswered,
+        AnswerTimeout,
+        ApiError,
+        AuthenticationError,
+        BrokenContract,
+        Conflict,
+        IdempotencyMismatch,
+        InvalidReceipt,
+        InvalidRequest,
+        InvalidSettings,
+        NotFound,
+        PermissionDenied,
+        QuestionCancelled,
+        QuestionClosed,
+        QuestionExpired,
+        ReflectoError,
+        ServerError,
+        TooManyRequests,
+        Unreachable,
+    )
+    from reflecto.client.results import Answer, Device, Question, QuestionState, Receipt
+    from reflecto.client.sync import Reflecto
+
+__all__ = [
+    "AlreadyAnswered",
+    "Answer",
+    "AnswerTimeout",
+    "ApiError",
+    "AuthenticationError",
+    "BrokenContract",
+    "Conflict",
+    "Device",
+    "IdempotencyMismatch",
+    "InvalidReceipt",
+    "InvalidRequest",
+    "InvalidSettings",
+    "NotFound",
+    "PermissionDenied",
+    "Question",
+    "QuestionCancelled",
+    "QuestionClosed",
+    "QuestionExpired",
+    "QuestionState",
+    "Receipt",
+    "Reflecto",
+    "ReflectoError",
+    "ServerError",
+    "TooManyRequests",
+    "Unreachable",
+    "__version__",
+]
+
+_RESULTS = frozenset({"Answer", "Device", "Question", "QuestionState", "Receipt"})
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 -- see the module's docstring
+
+    module = "sync" if name == "Reflecto" else "results" if name in _RESULTS else "errors"
+    found: object = getattr(import_module(f"reflecto.client.{module}"), name)
+    globals()[name] = found  # the next use does not come here
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

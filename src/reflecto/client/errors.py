@@ -1,0 +1,182 @@
+"""Everything the client raises.
+
+ReflectoError
+├── InvalidSettings         the URL or the token cannot be used; nothing was sent
+├── Unreachable             no connection, or it was lost, until there was no time left to try again
+├── BrokenContract          a reply that the contract does not allow; never taken for an answer
+│   └── InvalidReceipt      a signature that does not prove the answer it came with
+├── ApiError                a refusal: `code`, `status`, `retry_after`, `details`
+│   ├── InvalidRequest      400, 413  the request breaks a rule
+│   ├── AuthenticationError 401       the token is missing, malformed, unknown or revoked
+│   ├── PermissionDenied    403       the token may not do that
+│   ├── NotFound            404
+│   ├── Conflict            409, 426  no phone, or none whose app is recent enough
+│   │   └── AlreadyAnswered           the answer came before the withdrawal
+│   ├── TooManyRequests     429       a limit, or ten questions pending
+│   └── ServerError         5xx
+├── IdempotencyMismatch     the key belongs to another question
+├── QuestionClosed          the question ended without an answer
+│   ├── QuestionExpired
+│   └── QuestionCancelled
+└── AnswerTimeout           the caller's own timeout; the question is still open
+
+None of these is an answer, so none is an approval.
+"""
+
+# ruff: noqa: N818 -- QuestionExpired names what happened; it reads worse with Error behind it
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class ReflectoError(Exception):
+    """The root of the tree.
+
+    `code` is stable. `retry_after` is how many seconds the server asked to wait, where it did. `idempotency_key`
+    is set where a question may have been stored although its asker got no reply: asking again with it finds it.
+    """
+
+    exit_code: ClassVar[int] = 9  # what the commands exit with; docs/cli.md has the table
+    code: str = "error"
+    retry_after: float | None = None
+    idempotency_key: str | None = None
+
+
+class InvalidSettings(ReflectoError, ValueError):
+    """The URL or the token cannot be used; nothing was sent."""
+
+    exit_code = 2
+    code = "invalid_settings"
+
+
+class Unreachable(ReflectoError):
+    """No reply. `may_have_arrived`: the request was sent, so the server may have acted on it.
+
+    `passing` is false for what no second try can mend, such as a certificate that is not trusted.
+    """
+
+    exit_code = 5
+    code = "unreachable"
+
+    def __init__(self, message: str, *, may_have_arrived: bool = True, passing: bool = True) -> None:
+        super().__init__(message)
+        self.may_have_arrived = may_have_arrived
+        self.passing = passing
+
+
+class BrokenContract(ReflectoError):
+    """The reply is not one that the contract allows."""
+
+    code = "broken_contract"
+
+
+class InvalidReceipt(BrokenContract):
+    """The receipt's signature does not prove this answer."""
+
+    code = "invalid_receipt"
+
+
+class ApiError(ReflectoError):
+    """The server refused. `code` is its own, or `http_<status>` where something else than Reflecto replied."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "error",
+        status: int = 0,
+        retry_after: float | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
+        self.retry_after = retry_after
+        self.details = dict(details or {})
+
+
+class InvalidRequest(ApiError):
+    """The request breaks a rule; `code` names the first offending field."""
+
+    exit_code = 2
+
+
+class AuthenticationError(ApiError):
+    """The token is missing, malformed, unknown or revoked."""
+
+    exit_code = 6
+
+
+class PermissionDenied(ApiError):
+    """The token's scopes or its priority cap do not allow it."""
+
+    exit_code = 7
+
+
+class NotFound(ApiError):
+    """There is nothing under this address for this token."""
+
+
+class Conflict(ApiError):
+    """The state of things does not allow it."""
+
+    exit_code = 7
+
+
+class AlreadyAnswered(Conflict):
+    """The question was answered before it could be withdrawn."""
+
+    @property
+    def choice(self) -> str | None:
+        """The label that was tapped, where the server told."""
+        choice = self.details.get("choice")
+        return choice if isinstance(choice, str) else None
+
+
+class TooManyRequests(ApiError):
+    """A limit was hit (`rate_limit_exceeded`), or ten questions are pending (`too_many_pending`)."""
+
+    exit_code = 7
+
+
+class ServerError(ApiError):
+    """The server, or a proxy before it, failed."""
+
+
+class IdempotencyMismatch(ReflectoError):
+    """The idempotency key was used for another question; its answer is not an answer to this one."""
+
+    exit_code = 8
+    code = "idempotency_mismatch"
+
+
+class QuestionClosed(ReflectoError):
+    """The question ended without an answer. `question_id` names it."""
+
+    def __init__(self, message: str, *, question_id: str = "") -> None:
+        super().__init__(message)
+        self.question_id = question_id
+
+
+class QuestionExpired(QuestionClosed):
+    """Nobody answered in time."""
+
+    exit_code = 3
+    code = "expired"
+
+
+class QuestionCancelled(QuestionClosed):
+    """The question was withdrawn."""
+
+    exit_code = 4
+    code = "cancelled"
+
+
+class AnswerTimeout(ReflectoError):
+    """The caller's timeout ended before the question did. `question_id` can be waited for again, or cancelled."""
+
+    code = "answer_timeout"
+
+    def __init__(self, message: str, *, question_id: str = "") -> None:
+        super().__init__(message)
+        self.question_id = question_id

@@ -1,0 +1,60 @@
+"""Which failures are tried again, and when: full-jitter exponential back-off that honours Retry-After."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from reflecto.client.errors import ApiError, NotFound, ReflectoError, ServerError, TooManyRequests, Unreachable
+
+GIVE_UP_SECONDS: Final = 60.0  # a restart, also of a whole machine
+_DOUBLINGS_MAX: Final = 30  # far beyond any cap, and well within a float
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRules:
+    """Retry number n waits a random part of `base_seconds` x 2^n, at most `cap_seconds`, after any Retry-After.
+
+    `jitter` returns that part, in [0, 1): clients that lost the same server must not come back at the same instant.
+    `give_up_seconds` is how long a call that no question's end limits keeps trying; 0 means one try.
+    """
+
+    base_seconds: float = 0.5
+    cap_seconds: float = 10.0  # somebody may be waiting for the server to come back
+    give_up_seconds: float = GIVE_UP_SECONDS
+    jitter: Callable[[], float] = random.random
+
+    def delay_seconds(self, error: ReflectoError, attempt: int, *, is_waiting: bool) -> float | None:
+        """Return the pause before the next try, or None where trying again is pointless.
+
+        `attempt` counts failures so far, from 0. `is_waiting`: the server has stored the question.
+        """
+        if not is_passing(error, is_waiting=is_waiting):
+            return None
+        ceiling = min(self.cap_seconds, self.base_seconds * 2.0 ** min(attempt, _DOUBLINGS_MAX))
+        return (error.retry_after or 0.0) + self.jitter() * ceiling
+
+
+def is_passing(error: ReflectoError, *, is_waiting: bool) -> bool:
+    """Tell whether the same request may succeed later.
+
+    - A lost connection or a timeout, and any 5xx: proxies have codes of their own for a server that is restarting.
+    - 429, except ten pending questions: only people end those.
+    - While waiting, a 404 that Reflecto did not write: some proxies say so while the server behind them is away.
+    """
+    match error:
+        case Unreachable():
+            return error.passing
+        case ServerError():
+            return True
+        case TooManyRequests():
+            return error.code != "too_many_pending"
+        case NotFound():
+            return is_waiting and is_foreign(error)
+        case _:
+            return False
+
+
+def is_foreign(error: ApiError) -> bool:
+    """Tell whether the refusal came from something else than Reflecto."""
+    return error.code == f"http_{error.status}"
