@@ -1,0 +1,56 @@
+"""What the commands exit with, and how an exception becomes one line and one of these. docs/cli.md has the table."""
+
+import sys
+from enum import IntEnum
+
+import click
+
+
+class Exit(IntEnum):
+    """Exit codes of `reflecto ask`; the other commands use 0, 2, 5 and up in the same sense."""
+
+    FIRST_CHOICE = 0
+    OTHER_CHOICE = 1
+    USAGE = 2
+    EXPIRED = 3
+    CANCELLED = 4
+    UNREACHABLE = 5
+    NOT_AUTHORISED = 6
+    REFUSED = 7
+    IDEMPOTENCY_MISMATCH = 8
+    FAILED = 9
+    HUNG_UP = 129
+    INTERRUPTED = 130
+    OUTPUT_CLOSED = 141
+    TERMINATED = 143
+
+
+def exit_code_of(error: Exception) -> int | None:
+    """Return what to exit with for a failure that a person caused or can mend; None for a fault in this program.
+
+    The first kind are click's exceptions, those of this project, and what the operating system refuses.
+    """
+    code = getattr(error, "exit_code", None)
+    if isinstance(code, int):
+        return code
+    if isinstance(error, ModuleNotFoundError):
+        return None if (error.name or "").startswith("reflecto") else Exit.FAILED
+    if _is_config_error(error):
+        return Exit.USAGE
+    if isinstance(error, OSError) or type(error).__module__.startswith("reflecto."):
+        return Exit.FAILED
+    return None
+
+
+def message_of(error: Exception) -> str:
+    """Return the one line that tells a person what went wrong."""
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, ModuleNotFoundError):
+        return f"this command needs {error.name}: pip install 'reflecto[server]'"
+    return str(error) or type(error).__name__
+
+
+def _is_config_error(error: Exception) -> bool:
+    config = sys.modules.get("reflecto.config")  # whoever raised it has imported it
+    return config is not None and isinstance(error, config.ConfigError)

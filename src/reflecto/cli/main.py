@@ -1,0 +1,106 @@
+"""The entry point. Commands are imported when they run, so that `reflecto ask` does not pay for the server."""
+
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Final
+
+import click
+
+from reflecto import __version__
+from reflecto.cli.exits import Exit, exit_code_of, message_of
+from reflecto.cli.terminal import printable
+
+# name: (module:attribute, one line of help)
+COMMANDS: Final = {
+    "serve": ("reflecto.cli.serve:serve", "Run the server, ready to pair a phone."),
+    "invite": ("reflecto.cli.invite:invite", "Print a setup code for a further phone."),
+    "phone": ("reflecto.cli.phone:phone", "Be a phone in this terminal: show questions, answer with a key."),
+    "ask": ("reflecto.cli.ask:ask", "Ask on the phone and wait for the tap."),
+    "login": ("reflecto.cli.login:login", "Store the server and the token for `reflecto ask`."),
+    "demo": ("reflecto.cli.demo:demo", "See one question asked and answered, without a phone."),
+}
+
+
+class CommandTable(click.Group):
+    """A group whose help needs no command to be imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002, D102 -- click's
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002, D102 -- click's
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002, D102 -- click's
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: D102 -- click's
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # click would exit with 1, which is `ask`'s "another choice".
+            raise click.exceptions.Exit(Exit.OUTPUT_CLOSED) from None
+
+
+@click.group(cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="reflecto")
+def cli() -> None:
+    """Ask your own phone from scripts, jobs and agents, through your own server."""
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code. Expected failures are one line on stderr, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode shows the code points
+    code = _run(args)
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        code = Exit.OUTPUT_CLOSED
+    except OSError as error:
+        code = _report(error)
+    if code == Exit.OUTPUT_CLOSED:
+        _drop_output()
+    return code
+
+
+def _run(args: Sequence[str] | None) -> int:
+    try:
+        code = cli.main(args=args, prog_name="reflecto", standalone_mode=False)
+    except (click.Abort, KeyboardInterrupt):
+        return Exit.INTERRUPTED
+    except click.UsageError as error:
+        error.show()
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 -- the last stop before the interpreter, which would exit with 1
+        return _report(error)
+    return code if isinstance(code, int) else 0
+
+
+def _report(error: Exception) -> int:
+    code = exit_code_of(error)
+    if code is None:
+        traceback.print_exception(error)
+        return Exit.FAILED
+    click.echo(f"Error: {printable(message_of(error))}", err=True)
+    return code
+
+
+def _drop_output() -> None:
+    """Let the interpreter's own flush at exit go nowhere instead of complaining about the closed pipe."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
