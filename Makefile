@@ -32,7 +32,7 @@ lint: setup
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 bench: setup
 	@set -e; for file in bench/[a-z]*.py; do echo "== $$file"; $(BIN)/python "$$file" $(ARGS); done
