@@ -1,0 +1,110 @@
+"""What the owner sees and presses: prints effects, keeps one question in front, turns keys into taps."""
+
+import time
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from reflecto.phone import effects
+from reflecto.phone.effects import Effect
+from reflecto.phone.focus import Focus, chosen, follow, read_key, switch
+from reflecto.phone.lines import Teller, token_lines
+from reflecto.phone.state import PhoneState, Question
+from reflecto.phone.terminal import LiveLine
+from reflecto.phone.text import duration, visible
+
+
+class TapOn(NamedTuple):
+    """A key that answers this question."""
+
+    id: str
+    choice_index: int
+
+
+class Desk:
+    """The screen and keyboard of one phone; it knows the phone only by what `show` and `refresh` tell.
+
+    `clock` is Unix seconds, used until the first `refresh`; `monotonic` times the guard against a mis-tap.
+    """
+
+    def __init__(
+        self,
+        line: LiveLine,
+        *,
+        takes_keys: bool,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._line, self.takes_keys, self._clock, self._monotonic = line, takes_keys, clock, monotonic
+        self._teller = Teller()
+        self._focus = Focus()
+        self._open: tuple[Question, ...] = ()
+        self._ahead_seconds = 0.0  # of the server's clock
+        self._in_view: str | None = None  # the question printed last
+
+    def show(self, effect: Effect) -> None:
+        """Print what there is to tell."""
+        if isinstance(effect, effects.TokenShown):
+            self._line.print(token_lines(effect))
+            return
+        self._line.print(self._teller.describe(effect, self._now(), self._line.columns()))
+        if isinstance(effect, effects.Opened):
+            self._in_view = effect.id
+            if self.takes_keys and self._focus.current is not None:
+                front, this = self._teller.number(self._focus.current), self._teller.number(effect.id)
+                self._line.print([f"   The keys still answer {front}; Tab goes to {this}."])
+
+    def refresh(self, state: PhoneState, now: float) -> None:
+        """Catch up with what is open, and redraw the live line. `now` is Unix seconds by the server's clock."""
+        self._ahead_seconds = now - self._clock()
+        self._open = state.open_questions()
+        before = self._focus.current
+        self._focus = follow(self._focus, self._open_ids(), self._monotonic())
+        if self.takes_keys and self._focus.current not in {before, self._in_view}:
+            self._print_front()
+        self._line.draw(self._status())
+
+    def press(self, chunk: bytes) -> TapOn | Literal["quit"] | None:
+        """Return what the keys just read ask for; switching between questions is done here."""
+        key = read_key(chunk)
+        if key == "quit":
+            return "quit"
+        front = self._front()
+        if key is None or front is None:
+            return None
+        if key == "next":
+            self._focus = switch(self._focus, self._open_ids())
+            self._print_front()
+            self._line.draw(self._status())
+            return None
+        index = chosen(self._focus, key, len(front.choices), self._monotonic())
+        return None if index is None else TapOn(front.id, index)
+
+    def close(self) -> None:
+        """Take the live line away."""
+        self._line.draw("")
+
+    def _open_ids(self) -> list[str]:
+        return [question.id for question in self._open]
+
+    def _front(self) -> Question | None:
+        return next((question for question in self._open if question.id == self._focus.current), None)
+
+    def _print_front(self) -> None:
+        front = self._front()
+        if front is not None:
+            self._line.print(self._teller.question(effects.Opened.of(front), self._now(), self._line.columns()))
+            self._in_view = front.id
+
+    def _now(self) -> float:
+        return self._clock() + self._ahead_seconds
+
+    def _status(self) -> str:
+        front = self._front()
+        if front is None:
+            return "Waiting for questions" + ("; q quits" if self.takes_keys else "")
+        status = f"{self._teller.number(front.id)}: {duration(front.expires_at - self._now())} left"
+        if not self.takes_keys:
+            return status
+        keys = ", ".join(f"{index + 1} {visible(choice)}" for index, choice in enumerate(front.choices))
+        others = f"; Tab: next of {len(self._open)}" if len(self._open) > 1 else ""
+        return f"{status}{others}; q quits; {keys}"

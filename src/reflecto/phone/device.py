@@ -1,0 +1,225 @@
+"""The running phone: feeds the rules with what arrives, saves, and does what the new state asks for.
+
+The order is always: apply, tell, save, then talk to the server. Whatever a crash cuts off is done at the next start:
+what was not saved was not acknowledged and comes again, what was saved is sent.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final, Literal
+
+import msgspec
+
+from reflecto.phone import effects, inbox
+from reflecto.phone.answering import Rule
+from reflecto.phone.backoff import SETTLED_SECONDS, Backoff
+from reflecto.phone.effects import Effect
+from reflecto.phone.inbox import Event, Tapped, Tick
+from reflecto.phone.keyring import Keyring
+from reflecto.phone.lifecycle import Step
+from reflecto.phone.link import Link, LinkError, RevokedError
+from reflecto.phone.state import Identity, PhoneState
+from reflecto.phone.state_file import StateFile
+
+TICK_SECONDS: Final = 1.0
+CLOCK_SLACK_SECONDS: Final = 2.0  # the server's date has whole seconds, and the reply took a moment
+FAREWELL_SECONDS: Final = 2.0  # for the last acknowledgement
+
+Ending = Literal["quit", "once", "revoked"]
+
+
+class Phone:
+    """One enrolled device.
+
+    `show` is told every effect. `refresh(state, now)` is called after every change and at least once a second.
+
+    `clock` is Unix seconds, `monotonic` seconds of a clock that never jumps; both and `pause` are a test's to replace.
+    """
+
+    def __init__(
+        self,
+        store: StateFile,
+        state: PhoneState,
+        link: Link,
+        show: Callable[[Effect], None],
+        *,
+        rule: Rule | None = None,
+        once: bool = False,
+        may_show_tokens: bool = False,
+        refresh: Callable[[PhoneState, float], None] = lambda _state, _now: None,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        if state.identity is None:
+            raise ValueError("not enrolled")
+        self.state = state
+        self.identity: Identity = state.identity
+        self._keys = Keyring(state.identity)
+        self._store, self._link, self._show, self._refresh = store, link, show, refresh
+        self._rule, self._once, self._may_show_tokens = rule, once, may_show_tokens
+        self._clock, self._monotonic, self._pause = clock, monotonic, pause
+        self._clock_ahead_seconds = 0.0
+        self._acknowledged = 0
+        self._work = asyncio.Event()  # something to send
+        self._up = asyncio.Event()  # the stream has just come up
+        self._is_up = False
+        self._ending: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> Ending:
+        """Run until `stop`, a revocation, or with `once` the first question's end.
+
+        Raises: StateError if the state cannot be saved; whatever `show` raises.
+        """
+        once, self._once = self._once, False  # what ended while this phone was off is not the first to end
+        self._take(inbox.resume(self.state, self.now()))
+        self._once = once
+        try:
+            async with asyncio.TaskGroup() as group:
+                workers = [group.create_task(job()) for job in (self._receive, self._send, self._watch_time)]
+                ending = await self._ending
+                for worker in workers:
+                    worker.cancel()
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        if ending != "revoked" and self._is_up:
+            await self._say_farewell()
+        return ending
+
+    def now(self) -> float:
+        """Return the Unix time by the server's clock, as far as it is known: deadlines are the server's."""
+        return self._clock() - self._clock_ahead_seconds
+
+    def tap(self, interaction_id: str, choice_index: int) -> None:
+        """Answer an open question; the answer is stored before it is sent, and sent until there is a definite word."""
+        question = self.state.question(interaction_id)
+        if question is not None and question.phase == "open":
+            self.apply(Tapped(question.id, self._keys.sign(question, choice_index, int(self._clock()))))
+
+    def apply(self, event: Event) -> None:
+        """Put one event through the rules."""
+        self._take(inbox.advance(self.state, event, self.now()))
+
+    def stop(self, ending: Ending = "quit") -> None:
+        """Make `run` return."""
+        if not self._ending.done():
+            self._ending.set_result(ending)
+
+    def _take(self, step: Step) -> None:
+        told = step.effects
+        after = step.state
+        if self._may_show_tokens and after.tokens:
+            released = inbox.release_tokens(after)
+            after = released.state
+            told = tuple(effect for effect in told if not isinstance(effect, effects.TokenHeld)) + released.effects
+        changed = after is not self.state
+        self.state = after
+        for effect in told:
+            self._show(effect)
+        if changed:
+            self._store.save(after)
+            self._work.set()
+        self._refresh(after, self.now())
+        for effect in told:
+            if isinstance(effect, effects.Opened):
+                self._follow_rule(effect)
+            elif isinstance(effect, effects.Ended) and self._once:
+                self.stop("once")
+
+    def _follow_rule(self, opened: effects.Opened) -> None:
+        if self._rule is None:
+            return
+        choice_index = self._rule.choose(opened.choices)
+        if choice_index is not None:
+            self.tap(opened.id, choice_index)
+        else:
+            self._show(effects.LeftOpen(id=opened.id, wanted=self._rule.label or ""))
+
+    async def _receive(self) -> None:
+        backoff = Backoff()
+        last_reason = ""
+        while True:
+            since = self._monotonic()
+            try:
+                async with self._link.open_stream(self.state.cursor) as stream:
+                    self._come_up(stream.server_time)
+                    last_reason = ""
+                    async for entry in stream.entries:
+                        backoff.reset()
+                        self.apply(self._keys.unseal(entry))
+                failure = LinkError("the server ended the stream")
+            except LinkError as error:
+                failure = error
+            except RevokedError:
+                self._be_revoked()
+                return
+            if self._is_up and self._monotonic() - since >= SETTLED_SECONDS:
+                backoff.reset()
+            self._is_up = False
+            delay = backoff.next_delay(failure.retry_after_seconds)
+            if failure.reason != last_reason:
+                self._show(effects.Disconnected(reason=failure.reason, retry_in_seconds=round(delay, 3)))
+                last_reason = failure.reason
+            await self._pause(delay)
+
+    def _come_up(self, server_time: float | None) -> None:
+        ahead = self._clock() - server_time if server_time is not None else 0.0
+        self._clock_ahead_seconds = ahead if abs(ahead) > CLOCK_SLACK_SECONDS else 0.0
+        self._is_up = True
+        self._up.set()
+        self._work.set()
+        self._show(effects.Connected(url=self.identity.url))
+
+    async def _send(self) -> None:
+        backoff = Backoff()
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            self._up.clear()
+            try:
+                await self._send_what_waits()
+                backoff.reset()
+            except LinkError as error:
+                self._work.set()
+                await self._wait_for_stream(backoff.next_delay(error.retry_after_seconds))
+            except RevokedError:
+                self._be_revoked()
+                return
+
+    async def _send_what_waits(self) -> None:
+        while (question := self.state.unsent()) and question.answer:
+            self.apply(await self._link.send_answer(question.id, question.answer))
+        if self._acknowledged != self.state.cursor:
+            cursor = self.state.cursor
+            await self._link.acknowledge(cursor)
+            self._acknowledged = cursor
+
+    async def _wait_for_stream(self, seconds: float) -> None:
+        """Wait, but no longer than until the stream is back: then the server is there again."""
+        waits = [asyncio.ensure_future(self._up.wait()), asyncio.ensure_future(self._pause(seconds))]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    async def _watch_time(self) -> None:
+        while True:
+            deadlines = (question.expires_at - self.now() for question in self.state.open_questions())
+            await asyncio.sleep(max(0.0, min((TICK_SECONDS, *deadlines))))
+            self.apply(Tick())
+
+    def _be_revoked(self) -> None:
+        self.state = msgspec.structs.replace(self.state, revoked=True)
+        self._store.save(self.state)
+        self._show(effects.Revoked(url=self.identity.url))
+        self.stop("revoked")
+
+    async def _say_farewell(self) -> None:
+        try:
+            async with asyncio.timeout(FAREWELL_SECONDS):
+                if self._acknowledged != self.state.cursor:
+                    await self._link.acknowledge(self.state.cursor)
+        except (LinkError, RevokedError, TimeoutError):
+            pass  # it stays in the queue until it expires; the cursor is stored here

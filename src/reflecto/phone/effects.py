@@ -1,0 +1,149 @@
+"""What a phone has to tell its owner. Each is one line of `--json`; the tag is its `event`."""
+
+from typing import Literal
+
+import msgspec
+
+from reflecto.phone.state import Question
+
+Outcome = Literal["sent", "answered_elsewhere", "withdrawn", "expired", "not_recorded"]
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """Something to tell."""
+
+
+class Enrolled(Effect, frozen=True, kw_only=True, tag="enrolled"):
+    """This phone belongs to its owner now. `founded`: it is the owner's first. `signing_key` is public, base64."""
+
+    url: str
+    owner_id: str
+    device_id: str
+    label: str
+    signing_key: str
+    founded: bool
+
+
+class TokenShown(Effect, frozen=True, kw_only=True, tag="token"):
+    """A sender token, shown this once. `url` is the server it is for."""
+
+    id: str
+    label: str
+    token: str
+    url: str
+
+    def __repr__(self) -> str:
+        """Keep the secret out of tracebacks and logs."""
+        return f"TokenShown({self.id})"
+
+
+class TokenHeld(Effect, frozen=True, kw_only=True, tag="token_held"):
+    """A token waits in the state file for a place where it may be shown."""
+
+    id: str
+    label: str
+
+
+class Opened(Effect, frozen=True, kw_only=True, tag="question"):
+    """A question to answer before `expires_at` (Unix seconds). `resumed`: it was shown in an earlier run."""
+
+    id: str
+    source: str
+    question: str
+    choices: tuple[str, ...]
+    expires_at: int
+    resumed: bool = False
+
+    @classmethod
+    def of(cls, question: Question, *, resumed: bool = False) -> "Opened":
+        """Tell of this question."""
+        return cls(
+            id=question.id,
+            source=question.source,
+            question=question.text,
+            choices=question.choices,
+            expires_at=question.expires_at,
+            resumed=resumed,
+        )
+
+
+class Sending(Effect, frozen=True, kw_only=True, tag="sending"):
+    """A tap was taken and is stored; the server's word on it is still out."""
+
+    id: str
+    choice_index: int
+    choice: str
+
+
+class Ended(Effect, frozen=True, kw_only=True, tag="ended"):
+    """A question's end. `too_late`: a tap of this phone was on its way and did not count.
+
+    `by` is the label of the device that answered; `detail` is the server's error code for `not_recorded`.
+    """
+
+    id: str
+    outcome: Outcome
+    choice_index: int | None = None
+    choice: str | None = None
+    by: str | None = None
+    by_device_id: str | None = None
+    too_late: bool = False
+    detail: str | None = None
+
+
+class Missed(Effect, frozen=True, kw_only=True, tag="missed"):
+    """A question that was over before it got here."""
+
+    id: str
+    source: str
+    question: str
+    expires_at: int
+
+
+class LeftOpen(Effect, frozen=True, kw_only=True, tag="left_open"):
+    """A question without the label this phone answers with."""
+
+    id: str
+    wanted: str
+
+
+class Notified(Effect, frozen=True, kw_only=True, tag="notification"):
+    """A message to read."""
+
+    id: str
+    source: str
+    message: str
+    title: str | None = None
+
+
+class Unsupported(Effect, frozen=True, kw_only=True, tag="unsupported"):
+    """An envelope of a type this version does not show."""
+
+    id: str
+    type: str
+
+
+class Unreadable(Effect, frozen=True, kw_only=True, tag="unreadable"):
+    """An entry that could not be opened or understood, and was skipped."""
+
+    seq: int
+    reason: str
+
+
+class Connected(Effect, frozen=True, kw_only=True, tag="connected"):
+    """The stream is up."""
+
+    url: str
+
+
+class Disconnected(Effect, frozen=True, kw_only=True, tag="disconnected"):
+    """The stream is down; the next try is in `retry_in_seconds`."""
+
+    reason: str
+    retry_in_seconds: float
+
+
+class Revoked(Effect, frozen=True, kw_only=True, tag="revoked"):
+    """The server no longer knows this device."""
+
+    url: str

@@ -1,0 +1,52 @@
+"""What a phone does with its keys: opening queue entries, signing answers. Pure. Source: docs/protocol.md."""
+
+import base64
+import binascii
+from typing import Final
+
+import msgspec
+
+from reflecto.contract.devices import SyncEntry
+from reflecto.contract.envelopes import Envelope
+from reflecto.crypto.answers import answer_message, sign_answer
+from reflecto.crypto.encoding import decode_base64, encode_base64
+from reflecto.crypto.envelopes import KEY_BYTES, BadBlobError, BadKeyError, open_blob, shared_key
+from reflecto.phone.inbox import Arrived, Unopened
+from reflecto.phone.state import Answer, Identity, Question
+
+SERVER: Final = "server"
+
+
+class Keyring:
+    """The keys of one phone, ready to use."""
+
+    def __init__(self, identity: Identity) -> None:
+        """Raises: BadKeyError if a stored key is none."""
+        self._server_box_key = shared_key(raw_key(identity.server_key), raw_key(identity.box_secret))
+        self._signing_seed = raw_key(identity.signing_seed)
+
+    def unseal(self, entry: SyncEntry) -> Arrived | Unopened:
+        """Open one entry; never fails."""
+        if entry.sender != SERVER:
+            return Unopened(entry.seq, "it was sealed by another device, and this phone has only the server's key")
+        try:
+            plaintext = open_blob(self._server_box_key, base64.b64decode(entry.blob, validate=True))
+            envelope = msgspec.json.decode(plaintext, type=Envelope)
+        except (BadBlobError, binascii.Error):
+            return Unopened(entry.seq, "it does not open with this phone's keys")
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return Unopened(entry.seq, "what is inside is not an envelope")
+        return Arrived(entry.seq, entry.expires_at, envelope)
+
+    def sign(self, question: Question, choice_index: int, answered_at: int) -> Answer:
+        """Return the tap, signed over exactly what was shown. `answered_at` is Unix seconds."""
+        message = answer_message(question.id, question.text, question.choices, choice_index, answered_at)
+        return Answer(choice_index, answered_at, encode_base64(sign_answer(self._signing_seed, message)))
+
+
+def raw_key(text: str) -> bytes:
+    """Return the 32 bytes of a key in base64. Raises: BadKeyError."""
+    raw = decode_base64(text, length=KEY_BYTES)
+    if raw is None:
+        raise BadKeyError("not 32 bytes in base64")
+    return raw

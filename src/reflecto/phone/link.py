@@ -1,0 +1,164 @@
+"""The phone's side of the wire: the stream, acknowledgements and answers. It keeps nothing and decides nothing.
+
+Source: docs/protocol.md "Sync", "Answering".
+"""
+
+import email.utils
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, Final, NamedTuple
+
+import httpx
+import httpx_sse
+import msgspec
+
+from reflecto.contract import errors
+from reflecto.contract.devices import SyncEntry
+from reflecto.phone.lifecycle import Verdict
+from reflecto.phone.replies import Refusal, describe_failure, read_refusal, retry_after_seconds
+from reflecto.phone.state import Answer, Identity
+
+SILENCE_MAX_SECONDS: Final = 45.0  # the server sends a comment every 20 s; after two of them missed, the line is dead
+REQUEST_SECONDS: Final = 15.0
+CONNECT_SECONDS: Final = 10.0
+
+_RETRYABLE: Final = frozenset({408, 425, 429})
+
+
+class LinkError(Exception):
+    """The server could not be asked, or had no definite word; try again."""
+
+    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry_after_seconds = retry_after
+
+
+class RevokedError(Exception):
+    """The server does not know this device's token any more."""
+
+
+class Stream(NamedTuple):
+    """An open stream. `server_time` (Unix seconds) is from its reply's head, None if that has none."""
+
+    server_time: float | None
+    entries: AsyncIterator[SyncEntry]
+
+
+class Link:
+    """Calls to one server in the name of one device."""
+
+    def __init__(
+        self, http: httpx.AsyncClient, identity: Identity, *, silence_max_seconds: float = SILENCE_MAX_SECONDS
+    ) -> None:
+        self._http = http
+        self._base = identity.url
+        self._auth = {"Authorization": f"Bearer {identity.device_token}"}
+        self._request_timeout = httpx.Timeout(REQUEST_SECONDS, connect=CONNECT_SECONDS)
+        self._stream_timeout = httpx.Timeout(REQUEST_SECONDS, connect=CONNECT_SECONDS, read=silence_max_seconds)
+
+    @asynccontextmanager
+    async def open_stream(self, cursor: int) -> AsyncIterator[Stream]:
+        """Open the stream behind `cursor`. Its entries end when the server ends it.
+
+        Raises: LinkError, also while reading; RevokedError.
+        """
+        headers = self._auth | ({"Last-Event-ID": str(cursor)} if cursor else {})
+        try:
+            async with httpx_sse.aconnect_sse(
+                self._http, "GET", f"{self._base}/v1/sync", headers=headers, timeout=self._stream_timeout
+            ) as source:
+                if source.response.status_code != httpx.codes.OK:
+                    await source.response.aread()
+                    _raise_for(source.response)
+                async with aclosing(_entries(source)) as entries:
+                    yield Stream(_date_of(source.response), entries)
+        except httpx.HTTPError as error:
+            raise LinkError(_describe_stream(error)) from None
+        except httpx_sse.SSEError:
+            raise LinkError("the reply is not a Reflecto server's") from None
+
+    async def acknowledge(self, seq: int) -> None:
+        """Tell the server that everything up to `seq` is stored here. Raises: LinkError, RevokedError."""
+        response = await self._post("/v1/sync/ack", {"seq": seq})
+        if response.status_code == httpx.codes.NO_CONTENT:
+            return
+        refusal = read_refusal(response)
+        if (
+            refusal is None or refusal.code != errors.INVALID_SEQ.code
+        ):  # it counts anew after a restore: nothing to drop
+            _raise_for(response)
+
+    async def send_answer(self, interaction_id: str, answer: Answer) -> Verdict:
+        """Send a tap and return the server's definite word on it. Raises: LinkError, RevokedError."""
+        response = await self._post(f"/v1/interactions/{interaction_id}/answer", msgspec.to_builtins(answer))
+        if response.status_code == httpx.codes.OK:
+            return Verdict(interaction_id, "accepted", answer.choice_index)
+        refusal = read_refusal(response)
+        if refusal is None or refusal.status >= httpx.codes.INTERNAL_SERVER_ERROR or refusal.status in _RETRYABLE:
+            raise _not_definite(response)
+        if refusal.code == errors.INVALID_TOKEN.code:
+            raise RevokedError
+        return _verdict(interaction_id, refusal)
+
+    async def _post(self, path: str, body: dict[str, Any]) -> httpx.Response:
+        try:
+            return await self._http.post(
+                f"{self._base}{path}", json=body, headers=self._auth, timeout=self._request_timeout
+            )
+        except httpx.HTTPError as error:
+            raise LinkError(describe_failure(error)) from None
+
+
+async def _entries(source: httpx_sse.EventSource) -> AsyncGenerator[SyncEntry, None]:
+    async for event in source.aiter_sse():
+        if event.event == "message":
+            try:
+                yield msgspec.json.decode(event.data, type=SyncEntry)
+            except msgspec.DecodeError:
+                raise LinkError("the stream is not in the form of a Reflecto server's") from None
+
+
+def _verdict(interaction_id: str, refusal: Refusal) -> Verdict:
+    if refusal.code == errors.ALREADY_ANSWERED.code:
+        winner = refusal.details.get("answered_by")
+        winner = winner if isinstance(winner, dict) else {}
+        index = refusal.details.get("choice_index")
+        return Verdict(
+            interaction_id,
+            "answered",
+            index if isinstance(index, int) else None,
+            _text(winner.get("label")),
+            _text(winner.get("device_id")),
+        )
+    if refusal.code == errors.INTERACTION_CLOSED.code:
+        return Verdict(interaction_id, "cancelled" if refusal.details.get("status") == "cancelled" else "expired")
+    return Verdict(interaction_id, "refused", code=refusal.code)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _raise_for(response: httpx.Response) -> None:
+    refusal = read_refusal(response)
+    if refusal is not None and refusal.code == errors.INVALID_TOKEN.code:
+        raise RevokedError
+    raise _not_definite(response)
+
+
+def _not_definite(response: httpx.Response) -> LinkError:
+    refusal = read_refusal(response)
+    reason = refusal.message if refusal else f"HTTP {response.status_code}, not from a Reflecto server"
+    return LinkError(reason, retry_after_seconds(response))
+
+
+def _describe_stream(error: httpx.HTTPError) -> str:
+    return "nothing was heard from it for too long" if isinstance(error, httpx.ReadTimeout) else describe_failure(error)
+
+
+def _date_of(response: httpx.Response) -> float | None:
+    try:
+        return email.utils.parsedate_to_datetime(response.headers.get("Date", "")).timestamp()
+    except ValueError:
+        return None
