@@ -17,7 +17,7 @@ help:
 	@echo 'make lock    write requirements.lock anew from pyproject.toml'
 
 setup:
-	@scripts/setup
+	@sh scripts/setup
 
 run: setup
 	@$(BIN)/reflecto serve $(ARGS)
@@ -44,4 +44,4 @@ format: setup
 lock: setup
 	@$(BIN)/uv pip compile pyproject.toml --quiet --all-extras --group dev --universal --generate-hashes \
 		--no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock $(ARGS)
-	@scripts/setup
+	@sh scripts/setup
