@@ -1,9 +1,12 @@
 """What the commands exit with, and how an exception becomes one line and one of these. docs/cli.md has the table."""
 
 import sys
+import traceback
 from enum import IntEnum
 
 import click
+
+from reflecto.phone.text import visible
 
 
 class Exit(IntEnum):
@@ -28,7 +31,7 @@ class Exit(IntEnum):
 def exit_code_of(error: Exception) -> int | None:
     """Return what to exit with for a failure that a person caused or can mend; None for a fault in this program.
 
-    The first kind are click's exceptions, those of this project, and what the operating system refuses.
+    The first kind are this project's own exceptions and what the operating system refuses.
     """
     code = getattr(error, "exit_code", None)
     if isinstance(code, int):
@@ -43,12 +46,25 @@ def exit_code_of(error: Exception) -> int | None:
 
 
 def message_of(error: Exception) -> str:
-    """Return the one line that tells a person what went wrong."""
+    """Return what tells a person what went wrong."""
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, ModuleNotFoundError):
         return f"this command needs {error.name}: pip install 'reflecto[server]'"
     return str(error) or type(error).__name__
+
+
+def report(error: Exception, hint: str = "") -> int:
+    """Print the error on stderr, with `hint` behind it, and return the exit code."""
+    code = exit_code_of(error)
+    if code is None:
+        traceback.print_exception(error)
+        return Exit.FAILED
+    if isinstance(error, click.ClickException):
+        error.show()  # usage errors come with the command's usage
+    else:
+        click.echo(f"Error: {visible(message_of(error))}{hint}", err=True)
+    return code
 
 
 def _is_config_error(error: Exception) -> bool:

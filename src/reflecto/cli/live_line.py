@@ -1,38 +1,20 @@
-"""Text for terminals: what a server or a file says must not move the cursor, change colours or hide."""
+"""The line that shows how long a question is still open, while the main thread waits for the network."""
 
 import os
 import threading
-import unicodedata
 from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self, TextIO
 
+from reflecto.phone.text import cell_width, clip
+
 REFRESH_SECONDS: Final = 1.0
-_JOINERS: Final = "\u200c\u200d"  # part of emoji and of several scripts
-_UNSAFE: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, bidirectional marks, surrogates, line ends
-
-
-def printable(text: str) -> str:
-    r"""Return `text` with every control and invisible formatting character shown as its escape, such as \x1b."""
-    return "".join(
-        char.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(char) in _UNSAFE and char not in _JOINERS
-        else char
-        for char in text
-    )
-
-
-def clock_text(seconds: float) -> str:
-    """Return a time left as a person reads it: 9:41, or 1:02:03 from an hour up."""
-    whole = max(0, round(seconds))
-    hours, minutes = divmod(whole // 60, 60)
-    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
 class LiveLine:
     """One line of a terminal, rewritten in place once a second and wiped at the end. Elsewhere it writes nothing.
 
-    `text` is asked for what to show; it is called from another thread.
+    `text` is asked for what to show; it is called from another thread, and what it returns is safe to print.
     """
 
     def __init__(self, stream: TextIO, text: Callable[[], str]) -> None:
@@ -41,7 +23,7 @@ class LiveLine:
         self._shown = ""
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
-        if stream.isatty() and os.environ.get("TERM") != "dumb":
+        if stream.isatty() and os.environ.get("TERM", "dumb") != "dumb":
             self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
@@ -68,13 +50,12 @@ class LiveLine:
             self._ended.wait(REFRESH_SECONDS)
 
     def _show(self, text: str) -> None:
-        fitting = text[: self._columns() - 1]  # a line that wraps could not be rewritten
+        fitting = clip(text, self._columns() - 1)  # a line that wraps could not be rewritten
         if fitting == self._shown:
             return
         # Written over and padded in one go: wiping first would flicker.
-        padding = " " * (len(self._shown) - len(fitting))
-        end = "\r" if not fitting else ""
-        self._stream.write(f"\r{fitting}{padding}{end}")
+        padding = " " * (cell_width(self._shown) - cell_width(fitting))
+        self._stream.write(f"\r{fitting}{padding}" + ("" if fitting else "\r"))
         self._stream.flush()
         self._shown = fitting
 

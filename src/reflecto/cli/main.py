@@ -3,7 +3,6 @@
 import contextlib
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Final
@@ -11,8 +10,7 @@ from typing import Any, Final
 import click
 
 from reflecto import __version__
-from reflecto.cli.exits import Exit, exit_code_of, message_of
-from reflecto.cli.terminal import printable
+from reflecto.cli.exits import Exit, report
 
 # name: (module:attribute, one line of help)
 COMMANDS: Final = {
@@ -68,7 +66,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         code = Exit.OUTPUT_CLOSED
     except OSError as error:
-        code = _report(error)
+        code = report(error)
     if code == Exit.OUTPUT_CLOSED:
         _drop_output()
     return code
@@ -79,21 +77,9 @@ def _run(args: Sequence[str] | None) -> int:
         code = cli.main(args=args, prog_name="reflecto", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         return Exit.INTERRUPTED
-    except click.UsageError as error:
-        error.show()
-        return error.exit_code
     except Exception as error:  # noqa: BLE001 -- the last stop before the interpreter, which would exit with 1
-        return _report(error)
+        return report(error)
     return code if isinstance(code, int) else 0
-
-
-def _report(error: Exception) -> int:
-    code = exit_code_of(error)
-    if code is None:
-        traceback.print_exception(error)
-        return Exit.FAILED
-    click.echo(f"Error: {printable(message_of(error))}", err=True)
-    return code
 
 
 def _drop_output() -> None:

@@ -1,0 +1,111 @@
+"""One question as its asker's terminal shows it: the live line, and how an answer or its absence is printed."""
+
+import json
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from reflecto.cli.exits import Exit, exit_code_of, message_of, report
+from reflecto.cli.interruption import Interrupted
+from reflecto.phone.text import duration, visible
+
+if TYPE_CHECKING:
+    from reflecto.client.errors import ReflectoError
+    from reflecto.client.results import Answer, Question
+
+_NO_ANSWER: Final[dict[str, Any]] = {
+    "status": None,
+    "choice": None,
+    "choice_index": None,
+    "id": None,
+    "answered_by": None,
+    "answered_at": None,
+    "receipt_verified": False,
+}
+
+
+@dataclass
+class Asking:
+    """What is asked, with the key under which asking again finds it, and where it stands."""
+
+    choices: tuple[str, ...] | None
+    expires_in: int | None
+    key: str
+    text: str = ""
+    question: "Question | None" = None
+    trouble: "ReflectoError | None" = None
+    withdrawal: str = "the question may still be on the phone"
+    is_withdrawn: bool = False
+
+    def note_trouble(self, error: "ReflectoError | None") -> None:
+        """Take what the client is about to try again because of, or None once it got through."""
+        self.trouble = error
+
+    def line(self) -> str:
+        """Return the live line."""
+        question, trouble = self.question, self.trouble  # read once: another thread sets them
+        left = f"{duration(question.deadline - time.monotonic())} left" if question else ""
+        if trouble:
+            return visible(" ".join(filter(None, ("Trying again,", f"{left}:" if left else "", str(trouble)))))
+        return f"Waiting for the tap, {left}. Ctrl-C withdraws the question." if left else ""
+
+    def can_resume_after(self, error: Exception) -> bool:
+        """Tell whether asking again with the same key may still get the answer."""
+        from reflecto.client.errors import ReflectoError, ServerError, TooManyRequests, Unreachable
+
+        if isinstance(error, ReflectoError) and error.idempotency_key:
+            return True
+        return self.question is not None and isinstance(error, (ServerError, TooManyRequests, Unreachable))
+
+
+def show_answer(answer: "Answer", *, as_json: bool) -> int:
+    """Print the answer and return its exit code."""
+    if as_json:
+        device = answer.answered_by
+        fields = {
+            "status": "answered",
+            "choice": answer.choice,
+            "choice_index": answer.index,
+            "id": answer.question_id,
+            "answered_by": device and {"device_id": device.device_id, "label": device.label},
+            "answered_at": answer.answered_at,
+            "receipt_verified": answer.receipt is not None,  # the client returns none that does not verify
+        }
+        click.echo(json.dumps(fields))
+    else:
+        # The asker's own label, so a script gets it to the letter.
+        click.echo(visible(answer.choice) if sys.stdout.isatty() else answer.choice)
+    return Exit.FIRST_CHOICE if answer.is_first_choice else Exit.OTHER_CHOICE
+
+
+def show_failure(error: Exception, asking: Asking, *, as_json: bool) -> int:
+    """Print why there is no answer and return the exit code."""
+    from reflecto.client.errors import QuestionClosed
+
+    can_resume = asking.can_resume_after(error)
+    if not as_json:
+        return report(error, f"; --key {asking.key} finds the question again" if can_resume else "")
+    if isinstance(error, QuestionClosed):
+        click.echo(json.dumps(_NO_ANSWER | {"status": error.code, "id": error.question_id}))
+        return error.exit_code
+    fields: dict[str, Any] = {"code": getattr(error, "code", "usage"), "message": message_of(error)}
+    if details := getattr(error, "details", None):
+        fields["details"] = details
+    if can_resume:
+        fields["idempotency_key"] = asking.key
+    click.echo(json.dumps({"error": fields}))
+    return exit_code_of(error) or Exit.FAILED
+
+
+def show_interruption(interrupted: Interrupted, asking: Asking, *, as_json: bool) -> int:
+    """Say what became of the question and return the exit code. An answer that came too late is not printed as one."""
+    message = f"interrupted; {visible(asking.withdrawal)}"
+    if as_json:
+        details = {"id": asking.question and asking.question.id, "withdrawn": asking.is_withdrawn}
+        click.echo(json.dumps({"error": {"code": "interrupted", "message": message, "details": details}}))
+    else:
+        click.echo(f"Error: {message}", err=True)
+    return interrupted.exit_code
