@@ -38,7 +38,13 @@ class Options(NamedTuple):
 
 @click.command("phone")
 @click.argument("invitation", metavar="[CODE|LINK]", required=False)
-@click.option("--url", default=DEFAULT_URL, show_default=True, help="The server, where a link does not name it.")
+@click.option(
+    "--url",
+    envvar="REFLECTO_URL",
+    default=DEFAULT_URL,
+    show_default=True,
+    help="The server, where a link does not name it.",
+)
 @click.option("--label", help="What this phone is called; default this machine's name.")
 @click.option("--state", type=click.Path(dir_okay=False, path_type=Path), help="The file with keys and open questions.")
 @click.option("--answer", default="ask", metavar="ask|first|LABEL", help="Who answers: you, or a rule. Default ask.")

@@ -77,8 +77,8 @@ def token_lines(shown: effects.TokenShown) -> list[str]:
         f"  {token}",
         "Ask with it:",
         f"  {curl}",
-        "Or keep it for `reflecto ask`:",
-        f"  reflecto login --url {url} --token {token}",
+        "Or keep it for `reflecto ask` (paste it when asked):",
+        f"  reflecto login --url {url}",
     ]
 
 

@@ -47,6 +47,8 @@ def retry_after_seconds(response: httpx.Response) -> float | None:
 
 def describe_failure(error: Exception) -> str:
     """Return in a few words what kept a request from its reply."""
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return "its certificate is not trusted here"
     match error:
         case httpx.ConnectTimeout() | httpx.ConnectError():
             return "cannot be reached"
