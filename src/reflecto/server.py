@@ -1,24 +1,31 @@
 """The server process: a socket, uvicorn on it, and a stop that does not wait for streams."""
 
 import asyncio
+import os
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import uvicorn
 
-from reflecto.bootstrap import Services, open_services
+from reflecto.bootstrap import DataFolderError, Services, open_services
 from reflecto.config import Settings
 from reflecto.core.enrolment import Invitation
 from reflecto.logs import configure_logging
 
 BACKLOG: Final = 2048
 UNREAD_TIMEOUT_MS: Final = 60_000  # a peer that takes nothing for so long is dropped by the kernel
+OPEN_FILES_MAX: Final = 65_536
 STOP_SECONDS: Final = 1  # for requests in flight; streams and long polls are told to end before it starts
 URL_FACT: Final = "public_url"
 
 Announce = Callable[[str, Invitation | None], None]
+
+
+class AddressError(Exception):
+    """The server cannot listen where it was told to."""
 
 
 class _Server(uvicorn.Server):
@@ -42,11 +49,20 @@ class _Server(uvicorn.Server):
 async def serve(settings: Settings, announce: Announce) -> None:
     """Run until SIGTERM or SIGINT. `announce` gets the public URL and, on a store without owners, an invitation.
 
-    Raises: OSError when the address cannot be bound; what `open_services` raises.
+    Raises: AddressError; what `open_services` raises; DataFolderError if another server works in the folder.
     """
     configure_logging(settings.log_level)
-    listener = _bind(settings.host, settings.port)
-    services = await open_services(settings)
+    _raise_open_files_limit()
+    with _bind(settings.host, settings.port) as listener:
+        services = await open_services(settings)
+        try:
+            with _sole_use_of(settings.data):
+                await _serve(services, listener, settings.public_url or _url_of(listener), announce)
+        finally:
+            await services.store.close()
+
+
+async def _serve(services: Services, listener: socket.socket, url: str, announce: Announce) -> None:
     config = uvicorn.Config(
         services.create_app(),
         http="httptools",
@@ -59,7 +75,6 @@ async def serve(settings: Settings, announce: Announce) -> None:
         proxy_headers=False,
     )
     server = _Server(config, services)
-    url = settings.public_url or _url_of(listener)
     await services.store.remember(URL_FACT, url)
     invitation = None if await services.store.list_owners() else await services.enrolment.invite()
     running = asyncio.create_task(server.serve(sockets=[listener]))
@@ -84,6 +99,40 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
+def _raise_open_files_limit() -> None:
+    """Each stream and long poll holds a file open; the usual soft limit of 1024 would be theirs."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES_MAX if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES_MAX)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+@contextmanager
+def _sole_use_of(folder: Path) -> Iterator[None]:
+    """Keep a second server off the folder: neither would hear of the questions and taps of the other.
+
+    Raises: DataFolderError.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: a warning in the docs has to do
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DataFolderError(f"the data folder {folder} is in use by another server") from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -95,9 +144,9 @@ def _bind(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
         listener.listen(BACKLOG)
         listener.setblocking(False)
-    except OSError:
+    except OSError as error:
         listener.close()
-        raise
+        raise AddressError(f"cannot listen on {host} port {port}: {error.strerror}") from None
     return listener
 
 

@@ -37,6 +37,8 @@ class Database:
             return cls(open_connection(path, read_only=True), Writer(path))
         except sqlite3.Error as error:
             raise StoreUnavailableError(f"{path}: {error}") from None
+        except OSError as error:
+            raise StoreUnavailableError(f"{path}: {error.strerror}") from None
 
     async def write(self, operation: Callable[[sqlite3.Connection], T]) -> T:
         """Return what `operation` returned, once it is durable. Raises: StoreUnavailableError."""

@@ -66,7 +66,7 @@ class Writer:
         self._busy = True
         self._batches.put(self._in_flight)
 
-    def _deliver(self, results: list[Any], error: sqlite3.Error | None) -> None:
+    def _deliver(self, results: list[Any], error: sqlite3.Error | OSError | None) -> None:
         self._report(error)
         delivered = self._in_flight
         if self._waiting:
@@ -81,7 +81,7 @@ class Writer:
             else:
                 future.set_result(result)
 
-    def _report(self, error: sqlite3.Error | None) -> None:
+    def _report(self, error: sqlite3.Error | OSError | None) -> None:
         """Log when the store starts and stops failing, not each failure between."""
         if error is not None and not self._failing:
             logger.error("store unavailable: %s (%s); requests get 503 until it recovers", error, self._path)
@@ -92,11 +92,11 @@ class Writer:
     def _work(self) -> None:
         connection: sqlite3.Connection | None = None
         while (batch := self._batches.get()) is not None:
-            error: sqlite3.Error | None = None
+            error: sqlite3.Error | OSError | None = None
             try:
                 connection = connection or open_connection(self._path)
                 results = _commit(connection, [operation for operation, _ in batch])
-            except sqlite3.Error as caught:
+            except (sqlite3.Error, OSError) as caught:
                 error = caught
                 results = [StoreUnavailableError(str(caught)) for _ in batch]
                 if connection is not None:
