@@ -2,12 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from starlette.routing import Router
 from starlette.types import ASGIApp
 
@@ -16,20 +17,30 @@ from reflecto.api.auth import Authenticator
 from reflecto.api.devices import device_routes
 from reflecto.api.health import health_routes
 from reflecto.api.interactions import interaction_routes
+from reflecto.api.limits import Gate
+from reflecto.api.messages import message_routes
 from reflecto.api.sync import sync_routes
+from reflecto.api.tokens import token_routes
 from reflecto.config import Settings
 from reflecto.core.activity import FLUSH_SECONDS, Activity
 from reflecto.core.clock import Clock, SystemClock
-from reflecto.core.delivery import Sealer
+from reflecto.core.delivery import Dispatcher
 from reflecto.core.devices import Devices
+from reflecto.core.documents import Documents
 from reflecto.core.enrolment import Enrolment
 from reflecto.core.interactions import Interactions
+from reflecto.core.messages import Messages
 from reflecto.core.ports import Store, StoreUnavailableError
+from reflecto.core.quotas import PROFILES, LimitProfile, Quotas
+from reflecto.core.reminders import Reminders
+from reflecto.core.rings import Rings
+from reflecto.core.sealing import Sealer
 from reflecto.core.tokens import Tokens
 from reflecto.crypto.envelopes import KEY_BYTES, BoxKeys
 from reflecto.push.hub import Hub
 from reflecto.store.sqlite.store import SqliteStore
 
+REMINDER_CHECK_SECONDS: Final = 1
 KEY_FILE_NAME: Final = "server.key"
 _KEY_FACT: Final = "server_public_key"
 
@@ -50,14 +61,28 @@ class Services:
     tokens: Tokens
     devices: Devices
     enrolment: Enrolment
+    quotas: Quotas
+    messages: Messages
+    documents: Documents
+    rings: Rings
+    reminders: Reminders
 
     @classmethod
-    def build(cls, store: Store, keys: BoxKeys, clock: Clock, min_phone_build: int | None) -> "Services":
+    def build(
+        cls,
+        store: Store,
+        keys: BoxKeys,
+        clock: Clock,
+        min_phone_build: int | None = None,
+        limits: LimitProfile = PROFILES["self-hosted"],
+    ) -> "Services":
         """Wire the use cases together."""
         hub = Hub(clock)
         sealer = Sealer(keys)
         activity = Activity(store)
-        interactions = Interactions(store, hub, sealer, clock, min_phone_build)
+        quotas = Quotas(limits, clock)
+        dispatcher = Dispatcher(store, hub, sealer)
+        interactions = Interactions(store, hub, sealer, quotas, clock, min_phone_build)
         return cls(
             store=store,
             hub=hub,
@@ -67,14 +92,22 @@ class Services:
             tokens=Tokens(store, interactions, activity, clock),
             devices=Devices(store, hub, activity, clock),
             enrolment=Enrolment(store, hub, sealer, clock),
+            quotas=quotas,
+            messages=Messages(dispatcher, hub, quotas, clock),
+            documents=Documents(dispatcher, quotas, clock),
+            rings=Rings(dispatcher, quotas, clock),
+            reminders=Reminders(store, dispatcher, hub, sealer, quotas, clock),
         )
 
     def create_app(self) -> Router:
         """Return the ASGI app; its lifespan runs the heartbeat and the housekeeping and closes the store."""
-        auth = Authenticator(self.tokens, self.devices)
+        auth = Authenticator(self.tokens, self.devices, self.quotas)
+        gate = Gate(auth, self.quotas)
         routes = [
-            *interaction_routes(auth, self.interactions),
-            *device_routes(auth, self.devices, self.enrolment, self.tokens),
+            *interaction_routes(gate, self.interactions),
+            *message_routes(gate, self.messages, self.documents, self.rings, self.reminders),
+            *device_routes(auth, self.devices, self.enrolment),
+            *token_routes(auth, self.tokens),
             *sync_routes(auth, self.devices, self.hub),
             *health_routes(self.store, self.clock),
         ]
@@ -83,22 +116,36 @@ class Services:
     @asynccontextmanager
     async def _lifespan(self, _app: ASGIApp) -> AsyncIterator[None]:
         self.hub.start()
-        housekeeping = asyncio.create_task(self._keep_house())
+        await self.quotas.monthly.load(self.store, self.clock.now())
+        chores = [
+            asyncio.create_task(self._repeat(FLUSH_SECONDS, self._keep_house)),
+            asyncio.create_task(self._repeat(REMINDER_CHECK_SECONDS, self.reminders.fire_due)),
+        ]
         try:
             yield
         finally:
             self.hub.close()
-            housekeeping.cancel()
-            await self.activity.flush()
+            for chore in chores:
+                chore.cancel()
+            with suppress(StoreUnavailableError):
+                await self._write_notes()
             await self.store.close()
 
-    async def _keep_house(self) -> None:
+    async def _repeat(self, seconds: float, chore: Callable[[], Awaitable[object]]) -> None:
+        """Run `chore` now and every so often. A store that is down says so by itself; the next round tries again."""
         never = asyncio.Event()
         while True:
-            await self.clock.wait(never, self.clock.now() + FLUSH_SECONDS)
-            await self.activity.flush()
-            with suppress(StoreUnavailableError):  # logged by the store; the next round tries again
-                await self.store.sweep(self.clock.now())
+            with suppress(StoreUnavailableError):
+                await chore()
+            await self.clock.wait(never, self.clock.now() + seconds)
+
+    async def _keep_house(self) -> None:
+        await self._write_notes()
+        await self.store.sweep(self.clock.now())
+
+    async def _write_notes(self) -> None:
+        await self.activity.flush()
+        await self.quotas.monthly.flush(self.store, self.clock.now())
 
 
 async def open_services(settings: Settings, clock: Clock | None = None) -> Services:
@@ -116,7 +163,8 @@ async def open_services(settings: Settings, clock: Clock | None = None) -> Servi
     except BaseException:
         await store.close()
         raise
-    return Services.build(store, keys, clock or SystemClock(), settings.min_phone_build)
+    profile = msgspec.structs.replace(PROFILES[settings.limits], **settings.limit_overrides)
+    return Services.build(store, keys, clock or SystemClock(), settings.min_phone_build, profile)
 
 
 async def _load_keys(path: Path, store: Store) -> BoxKeys:
@@ -127,7 +175,9 @@ async def _load_keys(path: Path, store: Store) -> BoxKeys:
             _write_key_file(path, BoxKeys.generate().secret)
         secret = bytes.fromhex(path.read_text("ascii").strip())
     except FileNotFoundError:
-        raise DataFolderError(f"{path} is missing; the enrolled devices trust its key, restore it from a backup") from None
+        raise DataFolderError(
+            f"{path} is missing; the enrolled devices trust its key, restore it from a backup"
+        ) from None
     except (OSError, ValueError) as error:
         raise DataFolderError(f"cannot read {path}: {error}") from None
     if len(secret) != KEY_BYTES:

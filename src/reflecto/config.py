@@ -13,6 +13,8 @@ import msgspec
 import platformdirs
 from msgspec import Meta
 
+LimitName = Literal["token_burst", "token_monthly", "receiver_daily", "ip_minute", "ip_hour"]
+
 CONFIG_VARIABLE = "REFLECTO_CONFIG"
 
 
@@ -28,6 +30,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     data: Path = msgspec.field(default_factory=lambda: Path(platformdirs.user_data_dir("reflecto", appauthor=False)))
     public_url: str | None = None  # what phones reach the server under; default http://host:port
     min_phone_build: Annotated[int, Meta(ge=0)] | None = None  # phones that report less cannot show questions
+    limits: Literal["self-hosted", "free", "pro"] = "self-hosted"
+    limit_overrides: dict[LimitName, Annotated[int, Meta(ge=1)]] = {}  # layer to requests, for example token_burst = 50
+    trusted_proxies: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-For is believed
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 

@@ -7,9 +7,8 @@ from typing import Final
 
 from reflecto.contract.ids import CODE_ALPHABET, CODE_CHARS, CODE_GROUP_CHARS, TOKEN_PATTERN
 
-_SETUP_CODE: Final = re.compile(
-    rf"\b[{CODE_ALPHABET}]{{{CODE_GROUP_CHARS}}}(?:-[{CODE_ALPHABET}]{{{CODE_GROUP_CHARS}}}){{{CODE_CHARS // CODE_GROUP_CHARS - 1}}}\b"
-)
+_GROUP: Final = f"[{CODE_ALPHABET}]{{{CODE_GROUP_CHARS}}}"
+_SETUP_CODE: Final = re.compile(rf"\b{_GROUP}(?:-{_GROUP}){{{CODE_CHARS // CODE_GROUP_CHARS - 1}}}\b")
 
 
 class RedactingFormatter(logging.Formatter):

@@ -12,14 +12,13 @@ import uvicorn
 
 from reflecto.bootstrap import DataFolderError, Services, open_services
 from reflecto.config import Settings
-from reflecto.core.enrolment import Invitation
+from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation
 from reflecto.logs import configure_logging
 
 BACKLOG: Final = 2048
 UNREAD_TIMEOUT_MS: Final = 60_000  # a peer that takes nothing for so long is dropped by the kernel
 OPEN_FILES_MAX: Final = 65_536
 STOP_SECONDS: Final = 1  # for requests in flight; streams and long polls are told to end before it starts
-URL_FACT: Final = "public_url"
 
 Announce = Callable[[str, Invitation | None], None]
 
@@ -75,7 +74,7 @@ async def _serve(services: Services, listener: socket.socket, url: str, announce
         proxy_headers=False,
     )
     server = _Server(config, services)
-    await services.store.remember(URL_FACT, url)
+    await services.store.remember(PUBLIC_URL_FACT, url)
     invitation = None if await services.store.list_owners() else await services.enrolment.invite()
     running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started and not running.done():

@@ -1,8 +1,9 @@
-"""Errors as replies. Source: api.md "Errors"."""
+"""Errors as replies. Source: api.md "Errors", "Limits"."""
 
 from typing import Any
 
 from reflecto.contract.errors import PAYLOAD_TOO_LARGE, ApiError
+from reflecto.core.quotas import RateLimitedError, Standing
 
 
 def reply_parts(error: ApiError) -> tuple[int, dict[str, Any], dict[str, str]]:
@@ -10,6 +11,8 @@ def reply_parts(error: ApiError) -> tuple[int, dict[str, Any], dict[str, str]]:
     headers: dict[str, str] = {}
     if error.retry_after_seconds is not None:
         headers["retry-after"] = str(error.retry_after_seconds)
+    if isinstance(error, RateLimitedError):
+        headers |= standing_headers(error.standing)
     if error.spec.status == 401:
         headers["www-authenticate"] = "Bearer"
         body = {"error": error.spec.code}
@@ -20,3 +23,13 @@ def reply_parts(error: ApiError) -> tuple[int, dict[str, Any], dict[str, str]]:
     if error.details is not None:
         described["details"] = error.details
     return error.spec.status, {"error": described}, headers
+
+
+def standing_headers(standing: Standing) -> dict[str, str]:
+    """Return the four `X-RateLimit-*` headers of a layer."""
+    return {
+        "x-ratelimit-limit": str(standing.limit),
+        "x-ratelimit-remaining": str(standing.remaining),
+        "x-ratelimit-reset": str(standing.reset_at),
+        "x-ratelimit-resource": standing.resource,
+    }

@@ -72,12 +72,16 @@ class Call:
         values = parse_qs(self.scope["query_string"].decode("latin-1"), keep_blank_values=True).get(name)
         return values[-1] if values else None
 
-    async def json(self, model: type[M]) -> M:
+    @property
+    def media_type(self) -> str:
+        """The Content-Type without its parameters, in lower case; empty where there is none."""
+        return (self.header(b"content-type") or "").partition(";")[0].strip().lower()
+
+    async def json(self, model: type[M], max_bytes: int = JSON_BODY_MAX_BYTES) -> M:
         """Return the body as `model`; a missing Content-Type is read as JSON. Raises: ApiError."""
-        content_type = (self.header(b"content-type") or "application/json").partition(";")[0].strip().lower()
-        if content_type != "application/json":
+        if self.media_type not in {"", "application/json"}:
             raise ApiError(UNSUPPORTED_MEDIA_TYPE)
-        return decode_request(model, await self.read_body(JSON_BODY_MAX_BYTES))
+        return decode_request(model, await self.read_body(max_bytes))
 
     async def read_body(self, max_bytes: int) -> bytes:
         """Return the whole body; stop reading at `max_bytes`, whatever Content-Length says.

@@ -2,8 +2,8 @@
 
 from starlette.routing import Route
 
-from reflecto.api.auth import Authenticator
 from reflecto.api.http import Call, Endpoint, Reply
+from reflecto.api.limits import Gate
 from reflecto.contract.errors import INVALID_WAIT, ApiError
 from reflecto.contract.interactions import (
     AnswerRequest,
@@ -14,13 +14,14 @@ from reflecto.contract.interactions import (
 )
 from reflecto.contract.limits import POLL_RETRY_AFTER_SECONDS, WAIT_MAX_SECONDS
 from reflecto.core.interactions import Interactions
+from reflecto.core.sender import Sender
 
 
-def interaction_routes(auth: Authenticator, interactions: Interactions) -> list[Route]:
-    """Return the routes under /v1/interactions."""
+def interaction_routes(gate: Gate, interactions: Interactions) -> list[Route]:
+    """Return the routes under /v1/interactions. Polls, answers and withdrawals are not limited."""
+    auth = gate.auth
 
-    async def create(call: Call) -> Reply:
-        sender = await auth.sender(call)
+    async def create(call: Call, sender: Sender) -> Reply:
         asked = await interactions.ask(sender, await call.json(CreateInteractionRequest))
         headers = {}
         if asked.replayed:
@@ -49,7 +50,7 @@ def interaction_routes(auth: Authenticator, interactions: Interactions) -> list[
         return Reply(200, await interactions.answer(device, call.path_params["id"], request))
 
     return [
-        Route("/v1/interactions", Endpoint(POST=create)),
+        Route("/v1/interactions", Endpoint(POST=gate.limited(create))),
         Route("/v1/interactions/{id}", Endpoint(GET=read, DELETE=cancel)),
         Route("/v1/interactions/{id}/simulate", Endpoint(POST=simulate)),
         Route("/v1/interactions/{id}/answer", Endpoint(POST=answer)),

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from reflecto.api.auth import Authenticator, bearer_of
 from reflecto.api.http import Call, Endpoint, Reply
-from reflecto.contract.devices import AckRequest, SyncEntry
+from reflecto.contract.devices import AckRequest, SyncEntry, SyncPage
 from reflecto.contract.limits import SEQ_MAX
 from reflecto.core.devices import Devices, sync_start
 from reflecto.core.model import QueueEntry
@@ -41,12 +41,21 @@ def sync_routes(auth: Authenticator, devices: Devices, wakeups: Wakeups) -> list
             await devices.authenticate(bearer_of(call))
             await stream.run()
 
+    async def read_entries(call: Call) -> Reply:
+        device = await auth.device(call)
+        page = await devices.read_queue(device.id, sync_start(device, _cursor_of(call)))
+        return Reply(200, SyncPage(tuple(_entry_of(entry) for entry in page)))
+
     async def ack(call: Call) -> Reply:
         device = await auth.device(call)
         await devices.ack(device, (await call.json(AckRequest)).seq)
         return Reply(204)
 
-    return [Route("/v1/sync", Endpoint(GET=sync)), Route("/v1/sync/ack", Endpoint(POST=ack))]
+    return [
+        Route("/v1/sync", Endpoint(GET=sync)),
+        Route("/v1/sync/entries", Endpoint(GET=read_entries)),
+        Route("/v1/sync/ack", Endpoint(POST=ack)),
+    ]
 
 
 class SyncStream:
@@ -132,8 +141,11 @@ class SyncStream:
 
 def event_of(entry: QueueEntry) -> bytes:
     """Return the entry as a `message` event."""
-    data = msgspec.json.encode(SyncEntry(entry.seq, entry.sender, encode_base64(entry.blob), entry.expires_at))
-    return b"id: %d\nevent: message\ndata: %b\n\n" % (entry.seq, data)
+    return b"id: %d\nevent: message\ndata: %b\n\n" % (entry.seq, msgspec.json.encode(_entry_of(entry)))
+
+
+def _entry_of(entry: QueueEntry) -> SyncEntry:
+    return SyncEntry(entry.seq, entry.sender, encode_base64(entry.blob), entry.expires_at)
 
 
 def _cursor_of(call: Call) -> int | None:

@@ -10,9 +10,8 @@ import click
 from reflecto.bootstrap import open_services
 from reflecto.cli.settings import settings_options
 from reflecto.config import Settings, load_settings
-from reflecto.core.enrolment import Invitation, OwnerChoiceError
+from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation, OwnerChoiceError
 from reflecto.qr import print_qr
-from reflecto.server import URL_FACT
 
 
 @click.command()
@@ -22,7 +21,13 @@ from reflecto.server import URL_FACT
 @click.option("--new-owner", is_flag=True, help="For another person: the phone gets devices and tokens of its own.")
 @click.option("--json", "as_json", is_flag=True, help='Print {"code", "url", "expires_at"}.')
 def invite(
-    *, config_file: Path | None, data: Path | None, public_url: str | None, owner_id: str | None, new_owner: bool, as_json: bool
+    *,
+    config_file: Path | None,
+    data: Path | None,
+    public_url: str | None,
+    owner_id: str | None,
+    new_owner: bool,
+    as_json: bool,
 ) -> None:
     """Print a setup code for one more phone: it works once, for 10 minutes.
 
@@ -34,7 +39,8 @@ def invite(
     try:
         invitation, url = asyncio.run(_invite(settings, owner_id, new_owner=new_owner))
     except OwnerChoiceError as error:
-        listed = "".join(f"\n  --owner {owner.id}  ({', '.join(owner.device_labels) or 'no devices'})" for owner in error.owners)
+        devices = {owner.id: ", ".join(owner.device_labels) or "no devices" for owner in error.owners}
+        listed = "".join(f"\n  --owner {owner_id}  ({labels})" for owner_id, labels in devices.items())
         raise click.UsageError(f"say whose phone it will be:{listed}\n  --new-owner  (another person)") from None
     link = invitation.link(url)
     if as_json:
@@ -49,7 +55,7 @@ async def _invite(settings: Settings, owner_id: str | None, *, new_owner: bool) 
     services = await open_services(settings)
     try:
         invitation = await services.enrolment.invite(owner_id, new_owner=new_owner)
-        served = await services.store.recall(URL_FACT)
+        served = await services.store.recall(PUBLIC_URL_FACT)
         return invitation, settings.public_url or served or f"http://{settings.host}:{settings.port}"
     finally:
         await services.store.close()

@@ -8,8 +8,8 @@ import click
 
 from reflecto import server
 from reflecto.cli.settings import settings_options
-from reflecto.core.enrolment import Invitation
 from reflecto.config import load_settings
+from reflecto.core.enrolment import Invitation
 from reflecto.qr import print_qr
 
 

@@ -100,3 +100,17 @@ class AckRequest(Request, frozen=True, kw_only=True):
     field_errors: ClassVar = {"seq": errors.INVALID_SEQ}
 
     seq: Annotated[int, Meta(ge=0, le=SEQ_MAX)]
+
+
+class SyncPage(msgspec.Struct, frozen=True):
+    """Some of what waits in the device's queue, in order; empty when nothing does."""
+
+    entries: tuple[SyncEntry, ...]
+
+
+class InvitationResponse(msgspec.Struct, frozen=True):
+    """A setup code for one more device, its link, and when it expires (Unix seconds)."""
+
+    code: str
+    url: str
+    expires_at: int

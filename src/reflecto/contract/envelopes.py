@@ -52,3 +52,48 @@ class TokenCreatedPayload(msgspec.Struct, frozen=True):
     id: str
     label: str
     token: str
+
+
+class ActionPayload(msgspec.Struct, frozen=True):
+    """A button that opens a page."""
+
+    label: str
+    url: str
+
+
+class NotificationPayload(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A notification; absent fields have these defaults."""
+
+    message: str
+    title: str | None = None
+    priority: str = "default"
+    tags: tuple[str, ...] = ()
+    url: str | None = None
+    url_title: str | None = None
+    actions: tuple[ActionPayload, ...] = ()
+    markdown: bool = False
+
+
+class DocumentPayload(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A text file to save under a safe name that replaces nothing."""
+
+    filename: str
+    content: str
+    title: str | None = None
+
+
+class RingPayload(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Sound for `duration` seconds, unless it is past `expires_at` (Unix seconds)."""
+
+    duration: int
+    expires_at: int
+    message: str | None = None
+
+
+class ReminderPayload(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A reminder set for `at` (Unix seconds); `late`: the server was down then."""
+
+    message: str
+    at: int
+    title: str | None = None
+    late: bool = False

@@ -51,6 +51,7 @@ def _row(code: str, status: int, message: str, *detail_keys: str) -> ErrorSpec:
 
 # Bad input
 INVALID_JSON: Final = _row("invalid_json", 400, "The body must be one JSON object in UTF-8")
+INVALID_BODY: Final = _row("invalid_body", 400, "The form or text is malformed or not UTF-8")
 INVALID_QUESTION: Final = _row("invalid_question", 400, "question must be 1 to 1000 characters and not blank")
 INVALID_CHOICES: Final = _row(
     "invalid_choices", 400, "choices must be 2 to 4 different labels of 1 to 100 characters, none of them blank"
@@ -58,6 +59,36 @@ INVALID_CHOICES: Final = _row(
 INVALID_EXPIRES_IN: Final = _row("invalid_expires_in", 400, "expires_in must be a whole number from 60 to 86400")
 INVALID_IDEMPOTENCY_KEY: Final = _row("invalid_idempotency_key", 400, "idempotency_key must be 1 to 128 characters")
 INVALID_CHOICE: Final = _row("invalid_choice", 400, "The choice must be one of the question's choices")
+INVALID_MESSAGE: Final = _row("invalid_message", 400, "message must be text of at least 1 byte")
+MESSAGE_TOO_LONG: Final = _row("message_too_long", 400, "message must be ≤ 1500 bytes", "bytes", "max")
+INVALID_TITLE: Final = _row("invalid_title", 400, "title must be 1 to 100 bytes", "bytes", "max")
+INVALID_PRIORITY: Final = _row("invalid_priority", 400, "priority must be one of min, low, default, high, urgent")
+PRIORITY_EMERGENCY_UNSUPPORTED: Final = _row(
+    "priority_emergency_unsupported", 400, "Pushover's emergency priority (2) is not supported; ask a question instead"
+)
+INVALID_TAGS: Final = _row("invalid_tags", 400, "tags must be a list of short labels")
+INVALID_URL: Final = _row("invalid_url", 400, "url must be an http or https URL of at most 512 bytes", "bytes", "max")
+INVALID_URL_TITLE: Final = _row(
+    "invalid_url_title", 400, "url_title must be 1 to 100 bytes and needs a url", "bytes", "max"
+)
+INVALID_ACTION: Final = _row(
+    "invalid_action",
+    400,
+    "actions must be up to 3 of {label: 1 to 40 bytes, url: http or https, at most 512 bytes}",
+    "bytes",
+    "max",
+)
+INVALID_DEVICE: Final = _row("invalid_device", 400, "device must be all, phone, desktop, or labels or ids of devices")
+INVALID_MARKDOWN: Final = _row("invalid_markdown", 400, "markdown must be true or false")
+INVALID_TTL: Final = _row("invalid_ttl", 400, "ttl must be a number of seconds")
+INVALID_FILENAME: Final = _row(
+    "invalid_filename", 400, "filename must end in an allowed extension and be a safe name (max 120 characters)"
+)
+INVALID_CONTENT: Final = _row("invalid_content", 400, "content must be text and not empty")
+INVALID_AT: Final = _row(
+    "invalid_at", 400, "at must be Unix seconds or RFC 3339 with an offset, 60 seconds to 365 days ahead"
+)
+INVALID_DURATION: Final = _row("invalid_duration", 400, "duration must be a whole number of seconds from 5 to 120")
 INVALID_WAIT: Final = _row("invalid_wait", 400, "wait must be a whole number of seconds from 0 to 60")
 
 # Identity (flat replies)
@@ -111,4 +142,5 @@ INVALID_PRIORITY_CAP: Final = _row(
 INVALID_SCOPES: Final = _row("invalid_scopes", 400, "scopes must name send, ask, ring, remind or files, each once")
 INVALID_TEST: Final = _row("invalid_test", 400, "test must be true or false")
 TOO_MANY_DEVICES: Final = _row("too_many_devices", 409, "The owner already has 32 devices")
+TOO_MANY_REMINDERS: Final = _row("too_many_reminders", 409, "The owner already has 1000 reminders waiting")
 TOO_MANY_TOKENS: Final = _row("too_many_tokens", 409, "The owner already has 200 tokens")

@@ -34,5 +34,35 @@ REVOKED_TOKEN_AUDIT_SECONDS: Final = 30 * 86_400
 QUEUE_TTL_MAX_SECONDS: Final = 72 * 3_600  # nothing waits in a queue longer than this
 HEARTBEAT_SECONDS: Final = 20  # a comment on an idle stream, so that proxies keep it
 STREAMS_MAX_PER_DEVICE: Final = 4  # one more ends the oldest
-SYNC_PAGE_ENTRIES: Final = 64  # read from the queue at a time, the stream's only buffer
+SYNC_PAGE_ENTRIES: Final = 16  # read from the queue at a time; a document is 128 KiB
 SEQ_MAX: Final = 2**53 - 1  # what a JavaScript client can count to
+
+# Messages (api.md "POST /v1/send"); bytes are of UTF-8
+MESSAGE_MAX_BYTES: Final = 1_500
+TITLE_MAX_BYTES: Final = 100
+URL_MAX_BYTES: Final = 512
+URL_TITLE_MAX_BYTES: Final = 100
+ACTIONS_MAX: Final = 3
+ACTION_LABEL_MAX_BYTES: Final = 40
+TAGS_MAX: Final = 5
+TAG_MAX_BYTES: Final = 32
+ENVELOPE_MAX_BYTES: Final = 2_048  # of a message, serialized, before it is sealed
+TTL_MAX_SECONDS: Final = 259_200
+CONNECTED_ONLY_SECONDS: Final = 30  # ttl 0: how long a connected device has to take the message
+SEND_BODY_MAX_BYTES: Final = 65_536  # a valid message, wholly escaped, is below 12 KB; multipart adds headers
+
+# Documents
+FILENAME_MAX_CHARS: Final = 120
+DOCUMENT_MAX_BYTES: Final = 131_072
+DOCUMENT_BODY_MAX_BYTES: Final = 1_048_576  # 128 KiB, each byte \u-escaped, and the rest
+
+# Rings and reminders
+RING_MIN_SECONDS: Final = 5
+RING_MAX_SECONDS: Final = 120
+RING_DEFAULT_SECONDS: Final = 30
+RING_DELIVERY_SECONDS: Final = 60  # later it is dropped, not delivered
+REMINDER_MESSAGE_MAX_CHARS: Final = 500
+REMINDER_MIN_AHEAD_SECONDS: Final = 60
+REMINDER_MAX_AHEAD_SECONDS: Final = 365 * 86_400
+REMINDER_LATE_SECONDS: Final = 2  # fired later than this, it carries the flag `late`
+REMINDERS_MAX_PER_OWNER: Final = 1_000

@@ -5,6 +5,7 @@ A model's `field_errors` maps each field to the catalogue row that a bad value o
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
@@ -31,19 +32,27 @@ def decode_request(model: type[M], body: bytes) -> M:
 
     Raises: ApiError with the code of the first offending field.
     """
-    fields = _parse_object(body)
+    return build_request(model, parse_object(body))
+
+
+def build_request(model: type[M], fields: Mapping[str, Any], *, strict: bool = True) -> M:
+    """Return `fields` as `model`. Not strict: text stands for numbers and booleans too, as in a form.
+
+    Raises: ApiError with the code of the first offending field.
+    """
     for field in msgspec.structs.fields(model):
         if field.required and field.encode_name not in fields:
             raise ApiError(model.field_errors[field.encode_name])
     try:
-        request = msgspec.convert(fields, model)
+        request = msgspec.convert(fields, model, strict=strict)
     except msgspec.ValidationError as error:
         raise ApiError(_spec_of(model, error)) from None
     request.check()
     return request
 
 
-def _parse_object(body: bytes) -> dict[str, Any]:
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Return `body` as one JSON object, refused as `decode_request` says. Raises: ApiError `invalid_json`."""
     try:
         msgspec.json.decode(body)  # strict where json.loads is not: encoding, surrogates, NaN, number range
         parsed = json.loads(body, object_pairs_hook=_unique_pairs, parse_float=_whole_if_possible)

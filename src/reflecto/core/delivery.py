@@ -1,40 +1,36 @@
-"""Sealing envelopes for devices: once per recipient, then the plaintext is dropped. Source: devices.md."""
+"""Putting envelopes into the queues of the devices a sender means. Source: api.md "POST /v1/send"."""
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Sequence
+from typing import Final
 
-import msgspec
+from reflecto.contract.envelopes import Envelope
+from reflecto.contract.messages import Caveat, DeliveredTo
+from reflecto.core.model import Device
+from reflecto.core.ports import Store, Wakeups
+from reflecto.core.sealing import Sealer
+from reflecto.core.sender import Sender
+from reflecto.core.targets import select_devices
 
-from reflecto.contract.envelopes import Envelope, EnvelopeType
-from reflecto.contract.limits import QUEUE_TTL_MAX_SECONDS
-from reflecto.core.model import Delivery, Device
-from reflecto.crypto.envelopes import BoxKeys, seal, shared_key
-
-SHARED_KEYS_CACHED = 4096  # deriving one costs ten times as much as sealing an envelope
-
-
-class Sealer:
-    """Seals with the server's X25519 keys."""
-
-    def __init__(self, server_keys: BoxKeys) -> None:
-        self.server_keys = server_keys
-        self._shared_key = lru_cache(SHARED_KEYS_CACHED)(lambda public: shared_key(public, server_keys.secret))
-
-    def seal_for(self, devices: Iterable[Device], envelope: Envelope, expires_at: int) -> list[Delivery]:
-        """Return one delivery per device, each sealed for it."""
-        plaintext = msgspec.json.encode(envelope)
-        return [
-            Delivery(device.id, seal(self._shared_key(device.public_key), plaintext), expires_at) for device in devices
-        ]
+TEST_TOKEN: Final = Caveat("test_token", "This is a test token: nothing reaches a device")
 
 
-def make_envelope(
-    kind: EnvelopeType, envelope_id: str, now: float, payload: msgspec.Struct, **source: str
-) -> Envelope:
-    """Return an envelope from this server; `source` says on whose behalf, for example `token="CI"`."""
-    return Envelope(kind, envelope_id, int(now), dict(source), msgspec.to_builtins(payload))
+class Dispatcher:
+    """Finds the devices a sender means and puts envelopes into their queues."""
 
+    def __init__(self, store: Store, wakeups: Wakeups, sealer: Sealer) -> None:
+        self._store = store
+        self._wakeups = wakeups
+        self._sealer = sealer
 
-def queue_expiry(now: float) -> int:
-    """Return when an entry that may wait as long as possible expires, in Unix seconds."""
-    return int(now) + QUEUE_TTL_MAX_SECONDS
+    async def devices_meant(self, sender: Sender, selector: str) -> tuple[list[Device], list[Caveat]]:
+        """Return the owner's devices behind `selector`, and caveats; for a test token none, after the same checks."""
+        meant, caveats = select_devices(await self._store.list_devices(sender.token.owner_id), selector)
+        return ([], [TEST_TOKEN]) if sender.token.test else (meant, caveats)
+
+    async def dispatch(self, devices: Sequence[Device], envelope: Envelope, expires_at: int) -> tuple[DeliveredTo, ...]:
+        """Queue durably for each device and wake it; return those that still exist."""
+        if not devices:
+            return ()
+        reached = set(await self._store.append_to_queues(self._sealer.seal_for(devices, envelope, expires_at)))
+        self._wakeups.wake_devices(reached)
+        return tuple(DeliveredTo(device.id, device.type) for device in devices if device.id in reached)

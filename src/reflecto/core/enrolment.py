@@ -20,16 +20,18 @@ from reflecto.contract.ids import new_device_token, new_id, new_setup_code, norm
 from reflecto.contract.limits import SETUP_CODE_SECONDS
 from reflecto.contract.tokens import NewToken
 from reflecto.core.clock import Clock
-from reflecto.core.delivery import Sealer, make_envelope, queue_expiry
+from reflecto.core.devices import require_phone
 from reflecto.core.guesses import GuessLimiter
 from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
 from reflecto.core.ports import Redemption, Store, Wakeups
+from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.tokens import new_default_token
 from reflecto.crypto.answers import SIGNING_KEY_BYTES, is_signing_key
 from reflecto.crypto.encoding import decode_base64, encode_base64
 from reflecto.crypto.envelopes import KEY_BYTES, BadKeyError, shared_key
 from reflecto.crypto.tokens import token_hash
 
+PUBLIC_URL_FACT: Final = "public_url"  # under which name the store remembers where the server was last reached
 REDEMPTION_ATTEMPTS: Final = 3  # the first owner can come into being only once
 
 
@@ -88,6 +90,15 @@ class Enrolment:
             SetupCode(_code_hash(invitation.code), None if new_owner else owner_id, new_owner, invitation.expires_at)
         )
         return invitation
+
+    async def invite_for(self, device: Device) -> tuple[Invitation, str]:
+        """Make a setup code for one more device of a phone's owner; return it and its link.
+
+        Raises: ApiError `scope_denied` for a desktop.
+        """
+        require_phone(device)
+        invitation = await self.invite(device.owner_id)
+        return invitation, invitation.link(await self._store.recall(PUBLIC_URL_FACT) or "")
 
     async def enroll(self, request: EnrollRequest, address: str) -> EnrollResponse:
         """Redeem a code.
@@ -154,9 +165,7 @@ class Enrolment:
             raise ApiError(INVALID_CODE)
         return code
 
-    async def _owner_for(
-        self, code: SetupCode, request: EnrollRequest, now: float
-    ) -> tuple[str, _Founding | None]:
+    async def _owner_for(self, code: SetupCode, request: EnrollRequest, now: float) -> tuple[str, _Founding | None]:
         """Return the owner to join, or a new one with its Default token."""
         owners = [] if code.founds_owner or code.owner_id else await self._store.list_owners()
         joined = code.owner_id or (owners[0].id if owners else None)
@@ -172,12 +181,14 @@ class Enrolment:
         if founding is not None:
             token = founding.reply
             created = make_envelope(
-                "token.created", token.id, now, TokenCreatedPayload(token.id, token.label, token.token), server="Reflecto"
+                "token.created",
+                token.id,
+                now,
+                TokenCreatedPayload(token.id, token.label, token.token),
+                server="Reflecto",
             )
             return self._sealer.seal_for([device], created, queue_expiry(now))
-        notice = make_envelope(
-            "notification", new_id("msg"), now, _joined_notice(device), server="Reflecto"
-        )
+        notice = make_envelope("notification", new_id("msg"), now, _joined_notice(device), server="Reflecto")
         others = await self._store.list_devices(device.owner_id)
         return self._sealer.seal_for(others, notice, queue_expiry(now))
 

@@ -27,9 +27,7 @@ class GuessLimiter:
             count = 0
         if count >= WRONG_GUESSES_MAX:
             wait_seconds = int(last + WRONG_GUESSES_WAIT_SECONDS - now) + 1
-            raise ApiError(
-                RATE_LIMIT_EXCEEDED, "Too many wrong codes; wait a minute", retry_after_seconds=wait_seconds
-            )
+            raise ApiError(RATE_LIMIT_EXCEEDED, "Too many wrong codes; wait a minute", retry_after_seconds=wait_seconds)
         self._wrong[network] = (count + 1, now)
         self._wrong.move_to_end(network)
         if len(self._wrong) > ADDRESSES_REMEMBERED:

@@ -1,6 +1,7 @@
-"""Questions: asked once, answered once, first tap wins. Source: api.md "POST/GET/DELETE interactions", devices.md "Answering".
+"""Questions: asked once, answered once, first tap wins.
 
-The rules come first and know nothing but their arguments; stores apply them inside their transaction.
+Source: api.md "POST/GET/DELETE interactions", devices.md "Answering". The rules come first and know nothing but their
+arguments; stores apply them inside their transaction.
 """
 
 from typing import Final, Literal
@@ -36,10 +37,11 @@ from reflecto.contract.interactions import (
 )
 from reflecto.contract.limits import RETENTION_SECONDS
 from reflecto.core.clock import Clock
-from reflecto.core.delivery import Sealer, make_envelope, queue_expiry
 from reflecto.core.devices import can_show_questions, require_phone
 from reflecto.core.model import Delivery, Device, Interaction, Tap
 from reflecto.core.ports import Creation, EndResult, Store, Verdict, Wakeups
+from reflecto.core.quotas import Quotas
+from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.sender import Sender
 from reflecto.crypto.answers import SIGNATURE_BYTES
 from reflecto.crypto.encoding import decode_base64, encode_base64
@@ -100,44 +102,38 @@ class Interactions:
     """Asks, answers, waits, withdraws."""
 
     def __init__(
-        self, store: Store, wakeups: Wakeups, sealer: Sealer, clock: Clock, min_phone_build: int | None = None
+        self,
+        store: Store,
+        wakeups: Wakeups,
+        sealer: Sealer,
+        quotas: Quotas,
+        clock: Clock,
+        min_phone_build: int | None = None,
     ) -> None:
         self._store = store
         self._wakeups = wakeups
         self._sealer = sealer
+        self._quotas = quotas
         self._clock = clock
         self._min_phone_build = min_phone_build
 
     async def ask(self, sender: Sender, request: CreateInteractionRequest) -> Asked:
         """Store the question and queue its prompts, once.
 
-        Raises: ApiError `scope_denied`, `priority_capped`, `too_many_pending`, `no_phone_device`,
-        `phone_app_outdated`. A repeat is found before the last three.
+        Raises: ApiError `scope_denied`, `priority_capped`, `rate_limit_exceeded`, `too_many_pending`,
+        `no_phone_device`, `phone_app_outdated`. A repeat is found before the last three and counts as a burst only.
         """
         sender.require("ask", "high")
-        for _ in range(SEALING_ATTEMPTS):
-            now = self._clock.now()
-            new = self._new_interaction(sender, request, now)
-            repeated = await self._store.find_repeat(sender.token.id, new.repeat_mark, now)
-            if repeated is not None:
-                return _asked(repeated, new)
-            phones = await self._phones_for(sender)
-            result = await self._store.create_interaction_once(
-                new,
-                self._prompts(sender, request, new, phones, now),
-                None if sender.token.test else frozenset(phone.id for phone in phones),
-                now,
-            )
-            match result.creation:
-                case Creation.CREATED:
-                    self._wakeups.wake_devices(phone.id for phone in phones)
-                    return Asked(new.id, new.expires_at)
-                case Creation.REPEATED if result.interaction is not None:
-                    return _asked(result.interaction, new)
-                case Creation.TOO_MANY_PENDING:
-                    raise ApiError(TOO_MANY_PENDING)
-                case Creation.TOKEN_REVOKED:
-                    raise ApiError(INVALID_TOKEN)
+        with self._quotas.spend_burst(sender.token):
+            for _ in range(SEALING_ATTEMPTS):
+                now = self._clock.now()
+                new = self._new_interaction(sender, request, now)
+                repeated = await self._store.find_repeat(sender.token.id, new.repeat_mark, now)
+                if repeated is not None:
+                    return _asked(repeated, new)
+                asked = await self._create(sender, request, new, now)
+                if asked is not None:
+                    return asked
         raise ApiError(INTERNAL_ERROR)
 
     async def read(self, sender: Sender, interaction_id: str) -> InteractionState:
@@ -210,9 +206,26 @@ class Interactions:
         recorded = await self._record(interaction, tap, withdrawals, now)
         return AnswerResponse(recorded.id, "answered", tap.choice_index, recorded.ended_at or int(now))
 
-    async def _record(
-        self, interaction: Interaction, tap: Tap, withdrawals: list[Delivery], now: float
-    ) -> Interaction:
+    async def _create(
+        self, sender: Sender, request: CreateInteractionRequest, new: Interaction, now: float
+    ) -> Asked | None:
+        """Create it unless a repeat was faster. None: a phone came or went, so the prompts must be sealed again."""
+        with self._quotas.spend_delivery(sender.token) as spending:
+            phones = await self._phones_for(sender)
+            seen = None if sender.token.test else frozenset(phone.id for phone in phones)
+            prompts = self._prompts(sender, request, new, phones, now)
+            result = await self._store.create_interaction_once(new, prompts, seen, now)
+            if result.creation is Creation.CREATED:
+                self._wakeups.wake_devices(phone.id for phone in phones)
+                return Asked(new.id, new.expires_at)
+            if result.creation is Creation.TOO_MANY_PENDING:
+                raise ApiError(TOO_MANY_PENDING)
+            if result.creation is Creation.TOKEN_REVOKED:
+                raise ApiError(INVALID_TOKEN)
+            spending.refund()
+            return _asked(result.interaction, new) if result.interaction else None
+
+    async def _record(self, interaction: Interaction, tap: Tap, withdrawals: list[Delivery], now: float) -> Interaction:
         result = await self._store.record_answer_if_pending(interaction.id, tap, withdrawals, now)
         if result is None:
             raise ApiError(NOT_FOUND)

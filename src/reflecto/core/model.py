@@ -111,3 +111,24 @@ class Delivery:
     blob: bytes = field(repr=False)
     expires_at: int
     sender: str = "server"
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderDelivery:
+    """A reminder sealed for one device, twice: as it is sent on time, and flagged `late`."""
+
+    device_id: str
+    on_time: bytes = field(repr=False)
+    late: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """A reminder at rest: `sealed` is its text for its asker, under a key only that token yields."""
+
+    id: str
+    owner_id: str
+    token_id: str
+    sealed: bytes = field(repr=False)
+    created_at: int
+    fire_at: int

@@ -18,6 +18,8 @@ from reflecto.core.model import (
     Interaction,
     Owner,
     QueueEntry,
+    Reminder,
+    ReminderDelivery,
     SetupCode,
     Tap,
     Token,
@@ -54,6 +56,14 @@ class Redemption(Enum):
     INVALID = auto()
     OWNERS_CHANGED = auto()  # an owner came into being since it was read: decide again
     TOO_MANY_DEVICES = auto()
+
+
+class Addition(Enum):
+    """What became of a new token."""
+
+    ADDED = auto()
+    TOO_MANY = auto()
+    NO_OWNER = auto()  # the owner was deleted meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +158,36 @@ class Store(Protocol):
     async def find_token(self, token_hash: bytes) -> Token | None:
         """Return the live (not revoked) token."""
 
-    async def add_token(self, token: Token) -> bool:
-        """Keep it. False: the owner has too many."""
+    async def add_token(self, token: Token) -> Addition:
+        """Keep it, unless its owner has too many or is gone."""
 
     async def list_tokens(self, owner_id: str) -> list[Token]:
         """Return the owner's live tokens, oldest first."""
 
     async def revoke_token(self, owner_id: str, token_id: str, now: float) -> bool:
-        """Revoke it from this instant. False: the owner has no such live token."""
+        """Revoke it from this instant and delete its reminders. False: the owner has no such live token."""
+
+    async def load_monthly_counts(self, month: str) -> dict[str, int]:
+        """Return how much each token sent in the month (`YYYY-MM`)."""
+
+    async def record_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
+        """Replace the counts of these tokens for the month; those of other months are deleted."""
+
+    # Reminders
+    async def add_reminder(self, reminder: Reminder, deliveries: Sequence[ReminderDelivery]) -> bool:
+        """Keep it until it is due. False: the owner has too many."""
+
+    async def list_reminders(self, token_id: str) -> list[Reminder]:
+        """Return the token's waiting reminders, the next one first."""
+
+    async def drop_reminder(self, token_id: str, reminder_id: str) -> bool:
+        """Delete it. False: the token has no such reminder waiting."""
+
+    async def list_due_reminders(self, now: float, limit: int) -> list[tuple[str, int]]:
+        """Return ids and times of up to `limit` reminders whose time has come, the oldest first."""
+
+    async def fire_reminder(self, reminder_id: str, expires_at: int, *, late: bool) -> list[str] | None:
+        """Move its blobs into the queues and forget it; return the devices reached. None: another process did."""
 
     # Housekeeping
     async def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:

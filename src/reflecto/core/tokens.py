@@ -23,7 +23,7 @@ from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
 from reflecto.core.interactions import Interactions
 from reflecto.core.model import Device, Token
-from reflecto.core.ports import Store
+from reflecto.core.ports import Addition, Store
 from reflecto.core.sender import Sender
 from reflecto.crypto.tokens import token_hash
 
@@ -78,11 +78,16 @@ class Tokens:
         return TokenList(tuple(self._state_of(token) for token in tokens))
 
     async def create(self, device: Device, request: CreateTokenRequest) -> NewToken:
-        """Make a token. Raises: ApiError `scope_denied` for a desktop, `too_many_tokens`."""
+        """Make a token. Raises: ApiError `scope_denied` for a desktop, `too_many_tokens`, `invalid_token` if it was
+        removed meanwhile.
+        """
         require_phone(device)
         token, reply = new_token(device.owner_id, request, self._clock.now())
-        if not await self._store.add_token(token):
-            raise ApiError(TOO_MANY_TOKENS)
+        match await self._store.add_token(token):
+            case Addition.TOO_MANY:
+                raise ApiError(TOO_MANY_TOKENS)
+            case Addition.NO_OWNER:
+                raise ApiError(INVALID_TOKEN)
         return reply
 
     async def revoke(self, device: Device, token_id: str) -> None:

@@ -17,7 +17,7 @@ from reflecto.store.sqlite.rows import (
     setup_code_of,
     token_row,
 )
-from reflecto.store.sqlite.statements import append_to_queues
+from reflecto.store.sqlite.statements import append_to_queues, owner_exists
 
 _FIND_CODE = f"SELECT {SETUP_CODE_COLUMNS} FROM setup_codes WHERE hash = ? AND expires_at > ?"
 
@@ -47,12 +47,12 @@ class DeviceVerbs:
             if row is None:
                 return Redemption.INVALID
             if default_token is not None:
-                if not setup_code_of(row).founds_owner and _owner_exists(connection):
+                if not setup_code_of(row).founds_owner and owner_exists(connection):
                     return Redemption.OWNERS_CHANGED
                 connection.execute(
                     "INSERT INTO owners (id, created_at) VALUES (?, ?)", (device.owner_id, device.created_at)
                 )
-            elif not _owner_exists(connection, device.owner_id):
+            elif not owner_exists(connection, device.owner_id):
                 return Redemption.INVALID
             elif _count_devices(connection, device.owner_id) >= DEVICES_MAX_PER_OWNER:
                 return Redemption.TOO_MANY_DEVICES
@@ -109,12 +109,6 @@ class DeviceVerbs:
         await self._database.write(
             lambda connection: connection.execute("DELETE FROM owners WHERE id = ?", (owner_id,))
         )
-
-
-def _owner_exists(connection: sqlite3.Connection, owner_id: str | None = None) -> bool:
-    """Tell whether this owner exists, or any where none is named."""
-    row = connection.execute("SELECT 1 FROM owners WHERE id = coalesce(?, id) LIMIT 1", (owner_id,)).fetchone()
-    return row is not None
 
 
 def _count_devices(connection: sqlite3.Connection, owner_id: str) -> int:

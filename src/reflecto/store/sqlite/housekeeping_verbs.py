@@ -9,7 +9,7 @@ from reflecto.store.sqlite.database import Database
 
 SWEEP_ROWS: Final = 1_000  # of each table in one go, so that no request waits behind a long delete
 
-# Table, its key, and when a row has ended, with `:now`. Retention is decided by comparison when reading; this only tidies.
+# Table, its key, and when a row has ended. Retention is decided by comparison when reading; this only tidies.
 _ENDED: Final = (
     ("queue", "rowid", "expires_at <= :now"),
     ("setup_codes", "hash", "expires_at <= :now"),
@@ -49,7 +49,8 @@ class HousekeepingVerbs:
     async def remember(self, name: str, value: str) -> None:
         await self._database.write(
             lambda connection: connection.execute(
-                "INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                "INSERT INTO installation (name, value) VALUES (?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 (name, value),
             )
         )

@@ -3,10 +3,10 @@
 import sqlite3
 from collections.abc import Sequence
 
-from reflecto.core.interactions import judge_answer, judge_cancel
 from reflecto.contract.limits import PENDING_MAX_PER_OWNER
+from reflecto.core.interactions import judge_answer, judge_cancel
 from reflecto.core.model import Delivery, Interaction, Tap
-from reflecto.core.ports import Creation, CreateResult, EndResult, Verdict
+from reflecto.core.ports import CreateResult, Creation, EndResult, Verdict
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of, interaction_row, placeholders
 from reflecto.store.sqlite.statements import (

@@ -12,7 +12,8 @@ INTERACTION_COLUMNS: Final = (
     "ended_at, choice_index, answered_at, device_id, device_label, signing_key, signature"
 )
 DEVICE_COLUMNS: Final = (
-    "id, owner_id, token_hash, public_key, signing_key, label, type, class, app_build, created_at, last_seen_at, last_seq"
+    "id, owner_id, token_hash, public_key, signing_key, label, type, class, app_build, created_at, "
+    "last_seen_at, last_seq"
 )
 TOKEN_COLUMNS: Final = "id, owner_id, hash, label, test, priority_cap, scopes, created_at, last_used_at"
 SETUP_CODE_COLUMNS: Final = "hash, owner_id, founds_owner, expires_at"

@@ -56,3 +56,9 @@ def phone_ids(connection: sqlite3.Connection, owner_id: str) -> frozenset[str]:
     """Return the ids of the owner's phones."""
     rows = connection.execute("SELECT id FROM devices WHERE owner_id = ? AND class = 'phone'", (owner_id,))
     return frozenset(row[0] for row in rows)
+
+
+def owner_exists(connection: sqlite3.Connection, owner_id: str | None = None) -> bool:
+    """Tell whether this owner exists, or any where none is named."""
+    row = connection.execute("SELECT 1 FROM owners WHERE id = coalesce(?, id) LIMIT 1", (owner_id,)).fetchone()
+    return row is not None

@@ -1,11 +1,14 @@
 """The store's verbs on sender tokens."""
 
 import sqlite3
+from collections.abc import Mapping
 
 from reflecto.contract.limits import TOKENS_MAX_PER_OWNER
 from reflecto.core.model import Token
+from reflecto.core.ports import Addition
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.rows import TOKEN_COLUMNS, placeholders, token_of, token_row
+from reflecto.store.sqlite.statements import owner_exists
 
 
 class TokenVerbs:
@@ -19,17 +22,19 @@ class TokenVerbs:
         )
         return token_of(row) if row else None
 
-    async def add_token(self, token: Token) -> bool:
-        def add(connection: sqlite3.Connection) -> bool:
+    async def add_token(self, token: Token) -> Addition:
+        def add(connection: sqlite3.Connection) -> Addition:
             (live,) = connection.execute(
                 "SELECT count(*) FROM tokens WHERE owner_id = ? AND revoked_at IS NULL", (token.owner_id,)
             ).fetchone()
             if live >= TOKENS_MAX_PER_OWNER:
-                return False
+                return Addition.TOO_MANY
+            if not owner_exists(connection, token.owner_id):
+                return Addition.NO_OWNER
             connection.execute(
                 f"INSERT INTO tokens ({TOKEN_COLUMNS}) VALUES ({placeholders(TOKEN_COLUMNS)})", token_row(token)
             )
-            return True
+            return Addition.ADDED
 
         return await self._database.write(add)
 
@@ -46,6 +51,23 @@ class TokenVerbs:
                 "UPDATE tokens SET revoked_at = ? WHERE id = ? AND owner_id = ? AND revoked_at IS NULL",
                 (int(now), token_id, owner_id),
             )
-            return revoked.rowcount == 1
+            if revoked.rowcount == 0:
+                return False
+            connection.execute("DELETE FROM reminders WHERE token_id = ?", (token_id,))
+            return True
 
         return await self._database.write(revoke)
+
+    async def load_monthly_counts(self, month: str) -> dict[str, int]:
+        return dict(self._database.rows("SELECT token_id, count FROM monthly_counts WHERE month = ?", (month,)))
+
+    async def record_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
+        def record(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM monthly_counts WHERE month <> ?", (month,))
+            connection.executemany(
+                "INSERT INTO monthly_counts (token_id, month, count) SELECT id, ?, ? FROM tokens WHERE id = ? "
+                "ON CONFLICT (token_id) DO UPDATE SET month = excluded.month, count = excluded.count",
+                [(month, count, token_id) for token_id, count in counts.items()],
+            )
+
+        await self._database.write(record)

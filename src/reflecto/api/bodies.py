@@ -1,0 +1,106 @@
+"""A message's body in each of its forms, as the fields of one model. Source: api.md "POST /v1/send"."""
+
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from reflecto.api.http import Call
+from reflecto.contract.errors import INVALID_ACTION, INVALID_BODY, UNSUPPORTED_MEDIA_TYPE, ApiError
+from reflecto.contract.limits import SEND_BODY_MAX_BYTES
+from reflecto.contract.wire import M, build_request, parse_object
+
+FORM_FIELDS_MAX: Final = 64
+
+
+async def read_fields(call: Call, model: type[M]) -> tuple[Mapping[str, Any], bool]:
+    """Return the fields of the body, and whether their values are typed (JSON) or text (a form).
+
+    Raises: ApiError `unsupported_media_type`, `payload_too_large`, `invalid_json`, `invalid_body`.
+    """
+    media_type = call.media_type
+    if media_type not in {
+        "",
+        "text/plain",
+        "application/json",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+    }:
+        raise ApiError(UNSUPPORTED_MEDIA_TYPE, "Content-Type must be JSON, a form or text/plain")
+    body = await call.read_body(SEND_BODY_MAX_BYTES)
+    if media_type == "application/json":
+        return parse_object(body), True
+    if media_type == "multipart/form-data":
+        return _unique(await _parse_multipart(call, body)), False
+    if media_type == "application/x-www-form-urlencoded":
+        known = {field.encode_name for field in msgspec.structs.fields(model)}
+        if _names_a_field(body, known):
+            return _unique(_parse_urlencoded(body)), False
+    return {"message": _decode(body)}, True
+
+
+def message_of(model: type[M], fields: Mapping[str, Any], *, typed: bool) -> M:
+    """Return the fields as `model`. In a form an empty field counts as absent, tags and actions are text.
+
+    Raises: ApiError with the code of the first offending field.
+    """
+    if typed:
+        return build_request(model, fields)
+    given = {name: value for name, value in fields.items() if value != "" or name == "message"}
+    if "tags" in given:
+        given["tags"] = given["tags"].split(",")
+    if "actions" in given:
+        try:
+            given["actions"] = json.loads(given["actions"])
+        except (ValueError, RecursionError):
+            raise ApiError(INVALID_ACTION) from None
+    return build_request(model, given, strict=False)
+
+
+def _names_a_field(body: bytes, known: set[str]) -> bool:
+    """Tell a form from curl's `-d "text"`, which announces one: a known name stands before some `=`."""
+    parts = (part.partition(b"=") for part in body.split(b"&"))
+    return any(equals and name.decode("latin-1").strip() in known for name, equals, _ in parts)
+
+
+def _parse_urlencoded(body: bytes) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=FORM_FIELDS_MAX)
+    except ValueError:  # not UTF-8, or too many fields
+        raise ApiError(INVALID_BODY) from None
+
+
+async def _parse_multipart(call: Call, body: bytes) -> list[tuple[str, str]]:
+    async def whole() -> AsyncGenerator[bytes, None]:
+        yield body
+
+    parser = MultiPartParser(Headers(scope=call.scope), whole(), max_files=0, max_fields=FORM_FIELDS_MAX)
+    try:
+        form = await parser.parse()
+    except (MultiPartException, ValueError, KeyError, LookupError):
+        raise ApiError(INVALID_BODY) from None
+    return [(name, value) for name, value in form.multi_items() if not isinstance(value, UploadFile)]
+
+
+def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the fields; `tags` may repeat, anything else given twice is ambiguous."""
+    fields: dict[str, str] = {}
+    for name, value in pairs:
+        if name not in fields:
+            fields[name] = value
+        elif name == "tags":
+            fields[name] += "," + value
+        else:
+            raise ApiError(INVALID_BODY, f"The field {name[:40]!r} is given twice")
+    return fields
+
+
+def _decode(body: bytes) -> str:
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ApiError(INVALID_BODY) from None

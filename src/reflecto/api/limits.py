@@ -1,0 +1,44 @@
+"""The gates in front of a sender's calls. Source: api.md "Limits"."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from reflecto.api.auth import Authenticator
+from reflecto.api.errors import reply_parts, standing_headers
+from reflecto.api.http import Call, Handler, Reply
+from reflecto.contract.errors import ApiError
+from reflecto.core.quotas import Quotas, RateLimitedError
+from reflecto.core.sender import Sender
+
+SenderHandler = Callable[[Call, Sender], Awaitable[Reply]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """First the address, then the token; the use case behind them checks the body and spends the rest."""
+
+    auth: Authenticator
+    quotas: Quotas
+
+    def limited(self, handler: SenderHandler) -> Handler:
+        """Return a handler behind the gates, each 2xx and 429 of which tells how the tightest layer stands."""
+
+        async def gated(call: Call) -> Reply:
+            self.quotas.admit_address(call.client_address)
+            sender = await self.auth.sender(call)
+            return await self.run(call, sender, handler)
+
+        return gated
+
+    async def run(self, call: Call, sender: Sender, handler: SenderHandler) -> Reply:
+        """Run `handler` for a sender that has passed both gates."""
+        try:
+            reply = await handler(call, sender)
+        except RateLimitedError:
+            raise  # carries the layer that refused
+        except ApiError as error:
+            if error.spec.status != 429:
+                raise
+            reply = Reply(*reply_parts(error))
+        standing = self.quotas.tightest(call.client_address, sender.token)
+        return replace(reply, headers={**reply.headers, **standing_headers(standing)}) if standing else reply

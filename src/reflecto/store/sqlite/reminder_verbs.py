@@ -1,0 +1,75 @@
+"""The store's verbs on reminders."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+from reflecto.contract.limits import REMINDERS_MAX_PER_OWNER
+from reflecto.core.model import Delivery, Reminder, ReminderDelivery
+from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.statements import append_to_queues
+
+_COLUMNS: Final = "id, owner_id, token_id, sealed, created_at, fire_at"
+
+
+class ReminderVerbs:
+    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+
+    _database: Database
+
+    async def add_reminder(self, reminder: Reminder, deliveries: Sequence[ReminderDelivery]) -> bool:
+        def add(connection: sqlite3.Connection) -> bool:
+            (waiting,) = connection.execute(
+                "SELECT count(*) FROM reminders WHERE owner_id = ?", (reminder.owner_id,)
+            ).fetchone()
+            if waiting >= REMINDERS_MAX_PER_OWNER:
+                return False
+            connection.execute(
+                f"INSERT INTO reminders ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    reminder.id,
+                    reminder.owner_id,
+                    reminder.token_id,
+                    reminder.sealed,
+                    reminder.created_at,
+                    reminder.fire_at,
+                ),
+            )
+            connection.executemany(  # a device removed since it was sealed for is left out
+                "INSERT INTO reminder_deliveries (reminder_id, device_id, on_time, late) "
+                "SELECT ?, id, ?, ? FROM devices WHERE id = ?",
+                [(reminder.id, each.on_time, each.late, each.device_id) for each in deliveries],
+            )
+            return True
+
+        return await self._database.write(add)
+
+    async def list_reminders(self, token_id: str) -> list[Reminder]:
+        rows = self._database.rows(
+            f"SELECT {_COLUMNS} FROM reminders WHERE token_id = ? ORDER BY fire_at, id", (token_id,)
+        )
+        return [Reminder(*row) for row in rows]
+
+    async def drop_reminder(self, token_id: str, reminder_id: str) -> bool:
+        def drop(connection: sqlite3.Connection) -> bool:
+            dropped = connection.execute("DELETE FROM reminders WHERE id = ? AND token_id = ?", (reminder_id, token_id))
+            return dropped.rowcount == 1
+
+        return await self._database.write(drop)
+
+    async def list_due_reminders(self, now: float, limit: int) -> list[tuple[str, int]]:
+        return self._database.rows(
+            "SELECT id, fire_at FROM reminders WHERE fire_at <= ? ORDER BY fire_at, id LIMIT ?", (now, limit)
+        )
+
+    async def fire_reminder(self, reminder_id: str, expires_at: int, *, late: bool) -> list[str] | None:
+        def fire(connection: sqlite3.Connection) -> list[str] | None:
+            form = "late" if late else "on_time"
+            rows = connection.execute(
+                f"SELECT device_id, {form} FROM reminder_deliveries WHERE reminder_id = ?", (reminder_id,)
+            ).fetchall()
+            if connection.execute("DELETE FROM reminders WHERE id = ?", (reminder_id,)).rowcount == 0:
+                return None
+            return append_to_queues(connection, [Delivery(device_id, blob, expires_at) for device_id, blob in rows])
+
+        return await self._database.write(fire)
