@@ -3,9 +3,10 @@
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 import uvicorn
@@ -38,11 +39,10 @@ class _Server(uvicorn.Server):
         self._services.hub.close()
         await super().shutdown(sockets)
 
-    @contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        with super().capture_signals():
-            yield
-            self._captured_signals.clear()  # uvicorn would raise them again, and the exit code would say "killed"
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  uvicorn's signature
+        # uvicorn would raise the signal again in the end, and the exit code would say "killed"; and on a second
+        # Ctrl-C it would drop everything, for a stop that takes a second at most.
+        self.should_exit = True
 
 
 async def serve(settings: Settings, announce: Announce) -> None:
