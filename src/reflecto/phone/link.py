@@ -112,7 +112,7 @@ class Link:
 
 async def _entries(source: httpx_sse.EventSource) -> AsyncGenerator[SyncEntry, None]:
     async for event in source.aiter_sse():
-        if event.event == "message":
+        if event.event == "message" and event.data:  # httpx-sse makes an empty event of a comment behind an id
             try:
                 yield msgspec.json.decode(event.data, type=SyncEntry)
             except msgspec.DecodeError:

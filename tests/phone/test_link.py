@@ -1,0 +1,175 @@
+"""The wire: which replies are a definite word, and which only mean to try again."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import httpx
+import pytest
+
+from reflecto.phone.lifecycle import Verdict
+from reflecto.phone.link import Link, LinkError, RevokedError
+from tests.phone.builders import ANSWER, OTHER_PHONE, id_of, identity
+from tests.phone.scripted_server import STREAM_HEAD, Request, event, refusal, reply, scripted_server
+
+T = TypeVar("T")
+QUESTION_ID = id_of("int", 1)
+HTML = reply(404, b"<h1>Not here</h1>", content_type="text/html")
+INVALID_TOKEN = reply(401, {"error": "invalid_token"})
+
+
+def with_link(raw: bytes, call: Callable[[Link], Awaitable[T]], seen: list[Request] | None = None) -> T:
+    """Run `call` against a server that gives this one reply and ends the connection."""
+
+    async def handle(request: Request, writer: asyncio.StreamWriter) -> None:
+        if seen is not None:
+            seen.append(request)
+        writer.write(raw)
+
+    async def main() -> T:
+        async with scripted_server(handle) as url, httpx.AsyncClient(trust_env=False) as http:
+            return await call(Link(http, identity(url), silence_max_seconds=0.2))
+
+    return asyncio.run(main())
+
+
+def answering(raw: bytes) -> Verdict:
+    return with_link(raw, lambda link: link.send_answer(QUESTION_ID, ANSWER))
+
+
+def streaming(raw: bytes, cursor: int = 0, seen: list[Request] | None = None) -> list[int]:
+    async def read(link: Link) -> list[int]:
+        async with link.open_stream(cursor) as stream:
+            return [entry.seq async for entry in stream.entries]
+
+    return with_link(raw, read, seen)
+
+
+def test_an_answer_is_the_choice_the_phone_s_clock_and_the_signature():
+    seen: list[Request] = []
+    with_link(reply(200, {}), lambda link: link.send_answer(QUESTION_ID, ANSWER), seen)
+
+    assert seen[0].path == f"/v1/interactions/{QUESTION_ID}/answer"
+    assert seen[0].headers["authorization"] == "Bearer rfd_live_" + "a" * 32
+    assert seen[0].body == b'{"choice_index":1,"answered_at":1754800010,"signature":"c2lnbmVk"}'
+
+
+@pytest.mark.parametrize(
+    ("raw", "verdict"),
+    [
+        (reply(200, {"status": "answered"}), Verdict(QUESTION_ID, "accepted", 1)),
+        (
+            refusal(
+                409,
+                "already_answered",
+                {"choice_index": 0, "answered_by": {"device_id": OTHER_PHONE, "label": "Pixel"}},
+            ),
+            Verdict(QUESTION_ID, "answered", 0, "Pixel", OTHER_PHONE),
+        ),
+        (refusal(409, "already_answered"), Verdict(QUESTION_ID, "answered")),
+        (refusal(409, "already_answered", {"choice_index": "0", "answered_by": 7}), Verdict(QUESTION_ID, "answered")),
+        (refusal(409, "interaction_closed", {"status": "expired"}), Verdict(QUESTION_ID, "expired")),
+        (refusal(409, "interaction_closed", {"status": "cancelled"}), Verdict(QUESTION_ID, "cancelled")),
+        (refusal(404, "not_found"), Verdict(QUESTION_ID, "refused", code="not_found")),
+        (refusal(400, "invalid_choice"), Verdict(QUESTION_ID, "refused", code="invalid_choice")),
+    ],
+)
+def test_a_definite_reply_ends_the_sending_of_an_answer(raw: bytes, verdict: Verdict):
+    assert answering(raw) == verdict
+
+
+@pytest.mark.parametrize(
+    ("raw", "wait"),
+    [
+        (HTML, None),
+        (reply(502, b"gateway"), None),
+        (reply(301, b"", Location="https://elsewhere.example/"), None),
+        (reply(401, b"<h1>Log in</h1>"), None),
+        (refusal(503, "unavailable", Retry_After="7"), 7.0),
+        (refusal(500, "internal_error"), None),
+        (refusal(429, "rate_limit_exceeded", Retry_After="3"), 3.0),
+        (b"", None),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{", None),
+    ],
+)
+def test_anything_else_means_to_try_again_and_not_that_the_answer_was_lost(raw: bytes, wait: float | None):
+    with pytest.raises(LinkError) as failed:
+        answering(raw)
+
+    assert failed.value.retry_after_seconds == wait
+
+
+def test_a_revoked_device_is_told_from_a_proxy_that_wants_a_password():
+    with pytest.raises(RevokedError):
+        answering(INVALID_TOKEN)
+    with pytest.raises(RevokedError):
+        streaming(INVALID_TOKEN)
+    with pytest.raises(RevokedError):
+        with_link(INVALID_TOKEN, lambda link: link.acknowledge(7))
+    with pytest.raises(LinkError):
+        streaming(reply(401, b"<h1>Log in</h1>"))
+
+
+def test_a_stream_resumes_behind_the_cursor():
+    seen: list[Request] = []
+
+    assert streaming(STREAM_HEAD + event(8, "AA==") + b": quiet\n\n" + event(9, "AA=="), 7, seen) == [8, 9]
+    streaming(STREAM_HEAD, 0, seen)
+
+    assert seen[0].headers["last-event-id"] == "7"
+    assert "last-event-id" not in seen[1].headers
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        reply(200, {"hello": "world"}),
+        HTML,
+        refusal(503, "unavailable"),
+        STREAM_HEAD + b"event: message\ndata: not json\n\n",
+        STREAM_HEAD + b'event: message\ndata: {"seq": 1}\n\n',
+        b"",
+    ],
+)
+def test_what_is_no_stream_means_to_try_again(raw: bytes):
+    with pytest.raises(LinkError):
+        streaming(raw)
+
+
+def test_events_of_another_kind_are_passed_over():
+    assert streaming(STREAM_HEAD + b"event: hello\ndata: x\n\n" + event(3, "AA==")) == [3]
+
+
+def test_a_stream_without_a_heartbeat_is_given_up():
+    async def handle(_: Request, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM_HEAD + b": hello\n\n")
+        await asyncio.Event().wait()
+
+    async def main() -> None:
+        async with (
+            scripted_server(handle) as url,
+            httpx.AsyncClient(trust_env=False) as http,
+            Link(http, identity(url), silence_max_seconds=0.1).open_stream(0) as stream,
+        ):
+            async for _ in stream.entries:
+                pass
+
+    with pytest.raises(LinkError, match="nothing was heard"):
+        asyncio.run(main())
+
+
+def test_the_server_s_clock_is_read_from_the_head_of_its_reply():
+    async def read(link: Link) -> float | None:
+        async with link.open_stream(0) as stream:
+            return stream.server_time
+
+    dated = STREAM_HEAD.replace(b"\r\n\r\n", b"\r\nDate: Sun, 10 Aug 2025 04:26:40 GMT\r\n\r\n")
+    assert with_link(dated, read) == 1754800000.0
+    assert with_link(STREAM_HEAD, read) is None
+    assert with_link(dated.replace(b"Aug", b"Foo"), read) is None
+
+
+def test_a_sequence_number_the_server_never_gave_is_nothing_to_acknowledge():
+    with_link(refusal(400, "invalid_seq"), lambda link: link.acknowledge(900))
+    with pytest.raises(LinkError):
+        with_link(refusal(503, "unavailable"), lambda link: link.acknowledge(7))
