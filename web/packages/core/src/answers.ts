@@ -1,0 +1,92 @@
+/** Answers on their way: queued by the tap, sent until the server has said what became of them. */
+
+import { type Api, RefusedError } from "./api.ts";
+import { toBase64 } from "./bytes.ts";
+import type { Clock } from "./clock.ts";
+import type { OnChanges } from "./intake.ts";
+import type { Question } from "./items.ts";
+import type { DeviceKeys } from "./keys.ts";
+import type { Verdict } from "./lifecycle.ts";
+import { answerMessage } from "./receipt.ts";
+import type { QueuedAnswer, Store } from "./store.ts";
+
+/** `retry`: some answers could not be sent; try again, not before `retryAfterSeconds`. */
+export type FlushOutcome = { state: "empty" | "revoked" } | { state: "retry"; retryAfterSeconds: number };
+
+export interface AnswerParts {
+  api: Api;
+  store: Store;
+  keys: DeviceKeys;
+  clock: Clock;
+  onChanges: OnChanges;
+}
+
+export class AnswerQueue {
+  readonly #parts: AnswerParts;
+  #flushing: Promise<FlushOutcome> | null = null;
+
+  constructor(parts: AnswerParts) {
+    this.#parts = parts;
+  }
+
+  /** Signs and queues the answer. False where the question cannot be answered any more, or was just now. */
+  async tap(question: Question, choiceIndex: number): Promise<boolean> {
+    const { store, keys, clock } = this.#parts;
+    const answeredAt = Math.floor(clock.now());
+    const shown = { id: question.id, question: question.payload.question, choices: question.payload.choices };
+    const signature = toBase64(await keys.sign(await answerMessage(shown, choiceIndex, answeredAt)));
+    const tapped = await store.tap({ id: question.id, choiceIndex, answeredAt, signature }, clock.now());
+    if (tapped) await this.#parts.onChanges([{ item: tapped, what: "changed" }]);
+    return tapped !== null;
+  }
+
+  /** Sends what waits, oldest first. Calls that come while one runs share its outcome, or run once more after it. */
+  async flush(): Promise<FlushOutcome> {
+    while (this.#flushing) await this.#flushing;
+    this.#flushing = this.#flushAll().finally(() => {
+      this.#flushing = null;
+    });
+    return this.#flushing;
+  }
+
+  async #flushAll(): Promise<FlushOutcome> {
+    const { store, clock, onChanges } = this.#parts;
+    const device = await store.device();
+    if (!device) return { state: "empty" };
+    const waiting = (await store.queuedAnswers()).sort((a, b) => a.answeredAt - b.answeredAt);
+    for (const answer of waiting) {
+      const word = await this.#send(answer, device.deviceId);
+      if ("state" in word) return word;
+      const judged = await store.judge(answer.id, word, clock.now());
+      if (judged) await onChanges([{ item: judged, what: "changed" }]);
+    }
+    return { state: "empty" };
+  }
+
+  async #send(answer: QueuedAnswer, deviceId: string): Promise<Verdict | FlushOutcome> {
+    const { id, choiceIndex, answeredAt, signature } = answer;
+    try {
+      await this.#parts.api.answer(id, { choice_index: choiceIndex, answered_at: answeredAt, signature });
+      return { happening: "accepted", choiceIndex, by: null };
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.isPassing) {
+        return { state: "retry", retryAfterSeconds: error instanceof RefusedError ? error.retryAfterSeconds : 0 };
+      }
+      if (error.status === 401) return { state: "revoked" };
+      return verdictOf(error, deviceId);
+    }
+  }
+}
+
+function verdictOf({ code, details }: RefusedError, deviceId: string): Verdict {
+  if (code === "already_answered") {
+    const by = (details["answered_by"] ?? {}) as { device_id?: unknown; label?: unknown };
+    const choiceIndex = typeof details["choice_index"] === "number" ? details["choice_index"] : null;
+    const isHere = by.device_id === deviceId;
+    const label = typeof by.label === "string" ? by.label : null;
+    return { happening: isHere ? "answered_here" : "answered", choiceIndex, by: isHere ? null : label };
+  }
+  const ended = code === "interaction_closed" ? details["status"] : code;
+  if (ended === "expired" || ended === "cancelled") return { happening: ended, choiceIndex: null, by: null };
+  return { happening: "refused", choiceIndex: null, by: null };
+}

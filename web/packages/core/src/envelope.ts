@@ -1,0 +1,176 @@
+/** What is inside a wire blob. Source: protocol.md "Keys and envelopes". */
+
+import { openBlob } from "./blob.ts";
+import { type Bytes, fromUtf8 } from "./bytes.ts";
+
+/** Who sent it: a sender token's label, or the server itself. */
+export interface Source {
+  token?: string;
+  server?: string;
+}
+
+export type Priority = "min" | "low" | "default" | "high" | "urgent";
+
+export interface Action {
+  label: string;
+  url: string;
+}
+
+export interface Payloads {
+  interaction: { question: string; choices: string[]; expires_at: number };
+  "interaction.closed": {
+    status: "answered" | "cancelled";
+    choice_index: number | null;
+    answered_by: string | null;
+    answered_by_id: string | null;
+  };
+  "token.created": { id: string; label: string; token: string };
+  notification: {
+    message: string;
+    title: string | null;
+    priority: Priority;
+    tags: string[];
+    url: string | null;
+    url_title: string | null;
+    actions: Action[];
+    markdown: boolean;
+  };
+  document: { filename: string; content: string; title: string | null };
+  ring: { duration: number; message: string | null; expires_at: number };
+  reminder: { message: string; title: string | null; at: number; late: boolean };
+}
+
+export type EnvelopeType = keyof Payloads;
+
+/** One message of a known type; `ts` is Unix seconds. */
+export type Envelope = {
+  [Type in EnvelopeType]: { type: Type; id: string; ts: number; source: Source; payload: Payloads[Type] };
+}[EnvelopeType];
+
+const PRIORITIES: readonly string[] = ["min", "low", "default", "high", "urgent"];
+
+/** The plaintext is not an envelope this app can show. */
+export class BadEnvelopeError extends Error {}
+
+/** Opens a blob under the key shared with its sender. Throws BadBlobError, BadEnvelopeError. */
+export function openEnvelope(key: Bytes, blob: Bytes): Envelope {
+  return readEnvelope(fromUtf8(openBlob(key, blob)));
+}
+
+/** Reads an envelope; whatever is missing or of the wrong form in a payload is filled in or refused. */
+export function readEnvelope(json: string): Envelope {
+  const outer = record(parse(json));
+  const type = text(outer["type"], "type");
+  const read = READERS[type as EnvelopeType] as ((payload: Fields) => Payloads[EnvelopeType]) | undefined;
+  if (!Object.hasOwn(READERS, type) || !read) throw new BadEnvelopeError(`unknown type ${type}`);
+  const source = record(outer["source"] ?? {});
+  return {
+    type,
+    id: text(outer["id"], "id"),
+    ts: number(outer["ts"], "ts"),
+    source: { ...optional("token", source["token"]), ...optional("server", source["server"]) },
+    payload: read(record(outer["payload"])),
+  } as Envelope;
+}
+
+type Fields = Record<string, unknown>;
+
+const READERS: { [Type in EnvelopeType]: (payload: Fields) => Payloads[Type] } = {
+  interaction: (payload) => {
+    const choices = list(payload["choices"]).map((choice) => text(choice, "choice"));
+    if (choices.length < 2) throw new BadEnvelopeError("choices");
+    return {
+      question: text(payload["question"], "question"),
+      choices,
+      expires_at: number(payload["expires_at"], "expires_at"),
+    };
+  },
+  "interaction.closed": (payload) => ({
+    status: payload["status"] === "answered" ? "answered" : "cancelled",
+    choice_index: typeof payload["choice_index"] === "number" ? payload["choice_index"] : null,
+    answered_by: textOrNull(payload["answered_by"]),
+    answered_by_id: textOrNull(payload["answered_by_id"]),
+  }),
+  "token.created": (payload) => ({
+    id: text(payload["id"], "id"),
+    label: text(payload["label"], "label"),
+    token: text(payload["token"], "token"),
+  }),
+  notification: (payload) => ({
+    message: text(payload["message"], "message"),
+    title: textOrNull(payload["title"]),
+    priority: PRIORITIES.includes(String(payload["priority"])) ? (payload["priority"] as Priority) : "default",
+    tags: list(payload["tags"]).filter((tag) => typeof tag === "string"),
+    url: webLink(payload["url"]),
+    url_title: textOrNull(payload["url_title"]),
+    actions: list(payload["actions"]).flatMap(readAction),
+    markdown: payload["markdown"] === true,
+  }),
+  document: (payload) => ({
+    filename: text(payload["filename"], "filename"),
+    content: text(payload["content"], "content"),
+    title: textOrNull(payload["title"]),
+  }),
+  ring: (payload) => ({
+    duration: number(payload["duration"], "duration"),
+    message: textOrNull(payload["message"]),
+    expires_at: number(payload["expires_at"], "expires_at"),
+  }),
+  reminder: (payload) => ({
+    message: text(payload["message"], "message"),
+    title: textOrNull(payload["title"]),
+    at: number(payload["at"], "at"),
+    late: payload["late"] === true,
+  }),
+};
+
+function readAction(value: unknown): Action[] {
+  const fields = record(value);
+  const url = webLink(fields["url"]);
+  return url === null ? [] : [{ label: text(fields["label"], "label"), url }];
+}
+
+/** Only what a tap may open: `javascript:` and the like never get that far. */
+export function webLink(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  try {
+    return ["http:", "https:"].includes(new URL(value).protocol) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new BadEnvelopeError("not JSON");
+  }
+}
+
+function record(value: unknown): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new BadEnvelopeError("not an object");
+  return value as Fields;
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value !== "string") throw new BadEnvelopeError(name);
+  return value;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+function number(value: unknown, name: string): number {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new BadEnvelopeError(name);
+  return value;
+}
+
+function optional<Name extends string>(name: Name, value: unknown): Partial<Record<Name, string>> {
+  return typeof value === "string" ? ({ [name]: value } as Record<Name, string>) : {};
+}
