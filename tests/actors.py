@@ -1,0 +1,130 @@
+"""Whoever talks to the server: a device with its keys, a program with its token. Each call returns the raw reply."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import msgspec
+
+from reflecto.contract.envelopes import Envelope
+from reflecto.crypto.answers import answer_message, sign_answer
+from reflecto.crypto.encoding import decode_base64, encode_base64
+from reflecto.crypto.envelopes import open_blob, shared_key
+from tests.builders import NOW, DeviceKeys, enrolment_body
+from tests.running import RunningServer
+
+
+@dataclass(slots=True)
+class Program:
+    """A sender."""
+
+    http: httpx.AsyncClient
+    token: str
+    id: str = ""
+
+    async def call(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Make a request with the token."""
+        headers = {"authorization": f"Bearer {self.token}"} | options.pop("headers", {})
+        return await self.http.request(method, path, headers=headers, **options)
+
+    async def ask(self, question: str = "Deploy to production?", **fields: Any) -> httpx.Response:
+        """POST /v1/interactions."""
+        return await self.call("POST", "/v1/interactions", json={"question": question} | fields)
+
+    async def ask_id(self, question: str = "Deploy to production?", **fields: Any) -> str:
+        """Ask something new and return its id."""
+        asked = await self.ask(question, **fields)
+        assert asked.status_code == 201, asked.text
+        return str(asked.json()["id"])
+
+    async def read(self, interaction_id: str, wait: int | None = None) -> httpx.Response:
+        """GET /v1/interactions/{id}."""
+        query = {} if wait is None else {"wait": wait}
+        return await self.call("GET", f"/v1/interactions/{interaction_id}", params=query)
+
+    async def cancel(self, interaction_id: str) -> httpx.Response:
+        """DELETE /v1/interactions/{id}."""
+        return await self.call("DELETE", f"/v1/interactions/{interaction_id}")
+
+    async def simulate(self, interaction_id: str, choice: str = "Approve") -> httpx.Response:
+        """POST /v1/interactions/{id}/simulate."""
+        return await self.call("POST", f"/v1/interactions/{interaction_id}/simulate", json={"choice": choice})
+
+
+@dataclass(slots=True)
+class DeviceActor:
+    """An enrolled device."""
+
+    http: httpx.AsyncClient
+    enrolled: dict[str, Any]
+    keys: DeviceKeys = field(default_factory=DeviceKeys)
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return str(self.enrolled["device_id"])
+
+    @property
+    def owner_id(self) -> str:
+        """Whose it is."""
+        return str(self.enrolled["owner_id"])
+
+    @property
+    def token(self) -> str:
+        """Its device token."""
+        return str(self.enrolled["device_token"])
+
+    async def call(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Make a request with the device token."""
+        headers = {"authorization": f"Bearer {self.token}"} | options.pop("headers", {})
+        return await self.http.request(method, path, headers=headers, **options)
+
+    async def answer(self, interaction_id: str, choice_index: int = 0, **fields: Any) -> httpx.Response:
+        """POST /v1/interactions/{id}/answer."""
+        body = {"choice_index": choice_index, "answered_at": NOW} | fields
+        return await self.call("POST", f"/v1/interactions/{interaction_id}/answer", json=body)
+
+    async def ack(self, seq: int) -> httpx.Response:
+        """POST /v1/sync/ack."""
+        return await self.call("POST", "/v1/sync/ack", json={"seq": seq})
+
+    async def new_token(self, label: str = "CI", **fields: Any) -> Program:
+        """Make a sender token and return a program that uses it."""
+        made = await self.call("POST", "/v1/tokens", json={"label": label} | fields)
+        assert made.status_code == 201, made.text
+        return Program(self.http, made.json()["token"], made.json()["id"])
+
+    async def revoke(self, program: Program) -> httpx.Response:
+        """DELETE /v1/tokens/{id}."""
+        return await self.call("DELETE", f"/v1/tokens/{program.id}")
+
+    def sign(
+        self, interaction_id: str, question: str, choices: Sequence[str], choice_index: int, answered_at: int = NOW
+    ) -> str:
+        """Return the signature (base64) of a tap."""
+        message = answer_message(interaction_id, question, choices, choice_index, answered_at)
+        return encode_base64(sign_answer(self.keys.signing_seed, message))
+
+    def open(self, blob: bytes) -> Envelope:
+        """Decrypt what the server sealed for this device."""
+        server_key = decode_base64(self.enrolled["server_key"], length=32)
+        assert server_key is not None
+        plaintext = open_blob(shared_key(server_key, self.keys.box.secret), blob)
+        return msgspec.json.decode(plaintext, type=Envelope)
+
+    def default_program(self) -> Program:
+        """Return a program that uses the Default token this device's owner began with."""
+        default = self.enrolled["default_token"]
+        return Program(self.http, default["token"], default["id"])
+
+
+async def enroll(
+    server: RunningServer, code: str | None = None, *, http: httpx.AsyncClient | None = None, **fields: Any
+) -> DeviceActor:
+    """Enrol a device, with a fresh invitation unless a code is given."""
+    keys = DeviceKeys()
+    body = enrolment_body(code or await server.invite(), keys, **fields)
+    enrolled = await (http or server.http).post("/v1/enroll", json=body)
+    assert enrolled.status_code == 201, enrolled.text
+    return DeviceActor(http or server.http, enrolled.json(), keys)

@@ -1,0 +1,178 @@
+"""What holds when many do the same at once: within a process, and from two processes on one store."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import cycle, islice
+from typing import TypeVar
+
+import pytest
+
+from reflecto.contract.ids import new_id
+from reflecto.core.model import Token
+from reflecto.core.ports import Addition, Creation, Redemption, Store, Verdict
+from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_tap, make_token
+from tests.fakes import BOUND_SECONDS
+from tests.store_conformance.world import blobs, create, created, found_owner, join
+
+T = TypeVar("T")
+
+
+@pytest.fixture(params=["one process", "two processes"])
+async def handles(request: pytest.FixtureRequest, store: Store, open_again: Callable[[], Store]) -> list[Store]:
+    """Handles of one store to spread simultaneous calls over."""
+    return [store] if request.param == "one process" else [store, open_again()]
+
+
+async def at_once(calls: Sequence[Awaitable[T]]) -> list[T]:
+    """Start all calls at the same instant and return what they returned."""
+    barrier = asyncio.Barrier(len(calls))
+
+    async def run(call: Awaitable[T]) -> T:
+        await barrier.wait()
+        return await call
+
+    async with asyncio.timeout(BOUND_SECONDS):
+        return await asyncio.gather(*map(run, calls))
+
+
+async def test_64_identical_creates_make_one_question_and_one_prompt(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    mark = make_interaction(token).repeat_mark
+    news = [make_interaction(token, repeat_mark=mark, content_mark=mark) for _ in range(64)]
+    results = await at_once([create(at, new, phone) for at, new in zip(cycle(handles), news, strict=False)])
+    assert Counter(result.creation for result in results) == {Creation.CREATED: 1, Creation.REPEATED: 63}
+    assert len({result.interaction.id for result in results if result.interaction}) == 1
+    assert len(await blobs(store, phone)) == 1
+
+
+async def test_64_different_creates_fill_exactly_ten_places(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    results = await at_once([create(at, make_interaction(token), phone) for at in islice(cycle(handles), 64)])
+    assert Counter(result.creation for result in results) == {Creation.CREATED: 10, Creation.TOO_MANY_PENDING: 54}
+    assert len(await store.list_pending(token.id, NOW)) == 10
+    assert len(await blobs(store, phone)) == 10
+
+
+async def test_100_taps_have_one_winner_and_every_loser_is_told_who(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    phones = [phone, *[await join(store, phone.owner_id) for _ in range(9)]]
+    question = await created(store, token, *phones)
+    taps = [make_tap(phones[i % 10], i // 10 % 2) for i in range(100)]
+    results = await at_once(
+        [at.record_answer_if_pending(question.id, tap, [], NOW) for at, tap in zip(cycle(handles), taps, strict=False)]
+    )
+    found = await store.find_interaction(question.id, NOW)
+    assert found is not None
+    assert found.tap is not None
+    winner = (found.tap.device_id, found.tap.choice_index)
+    verdicts = Counter(result.verdict for result in results if result)
+    assert verdicts == {Verdict.ACCEPTED: 1, Verdict.REPEATED: 4, Verdict.ALREADY_ANSWERED: 95}
+    for tap, result in zip(taps, results, strict=True):
+        assert result is not None
+        assert result.interaction == found
+        assert (result.verdict is Verdict.ALREADY_ANSWERED) == ((tap.device_id, tap.choice_index) != winner)
+
+
+async def test_either_the_tap_or_the_withdrawal_wins_never_both(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    for _ in range(10):
+        question = await created(store, token, phone)
+        tapped, cancelled = await at_once(
+            [
+                handles[0].record_answer_if_pending(question.id, make_tap(phone), [], NOW),
+                handles[-1].cancel_if_pending(question.id, [], NOW),
+            ]
+        )
+        assert tapped is not None
+        assert cancelled is not None
+        assert (tapped.verdict, cancelled.verdict) in {
+            (Verdict.ACCEPTED, Verdict.ALREADY_ANSWERED),
+            (Verdict.CLOSED, Verdict.ACCEPTED),
+        }
+
+
+async def test_32_redemptions_of_one_code_add_one_device(handles: list[Store]):
+    store = handles[0]
+    phone, _ = await found_owner(store)
+    code = make_code(owner_id=phone.owner_id)
+    await store.add_setup_code(code)
+    devices = [make_device(phone.owner_id) for _ in range(32)]
+    results = await at_once(
+        [
+            at.redeem_setup_code(code.hash, device, None, [], NOW)
+            for at, device in zip(cycle(handles), devices, strict=False)
+        ]
+    )
+    assert Counter(results) == {Redemption.REDEEMED: 1, Redemption.INVALID: 31}
+    (joined,) = [device for device, result in zip(devices, results, strict=True) if result is Redemption.REDEEMED]
+    assert {device.id for device in await store.list_devices(phone.owner_id)} == {phone.id, joined.id}
+
+
+async def test_32_codes_of_an_empty_store_found_one_owner(handles: list[Store]):
+    store = handles[0]
+    codes = [make_code() for _ in range(32)]
+    for code in codes:
+        await store.add_setup_code(code)
+
+    owner_ids = [new_id("own") for _ in codes]
+    results = await at_once(
+        [
+            at.redeem_setup_code(code.hash, make_device(owner_id), make_token(owner_id), [], NOW)
+            for at, code, owner_id in zip(cycle(handles), codes, owner_ids, strict=False)
+        ]
+    )
+    assert Counter(results) == {Redemption.REDEEMED: 1, Redemption.OWNERS_CHANGED: 31}
+    assert len(await store.list_owners()) == 1
+
+
+async def test_simultaneous_appends_get_each_number_once(handles: list[Store]):
+    store = handles[0]
+    phone, _ = await found_owner(store)
+    deliveries = [make_delivery(phone, b"%d" % i) for i in range(64)]
+    await at_once([at.append_to_queues([each]) for at, each in zip(cycle(handles), deliveries, strict=False)])
+    entries = await store.read_queue(phone.id, 0, 100, NOW)
+    assert [entry.seq for entry in entries] == list(range(1, 65))
+    assert {entry.blob for entry in entries} == {b"%d" % i for i in range(64)}
+
+
+async def test_simultaneous_token_requests_do_not_pass_the_limit(handles: list[Store]):
+    store = handles[0]
+    phone, _ = await found_owner(store)
+    results = await at_once([at.add_token(make_token(phone.owner_id)) for at in islice(cycle(handles), 220)])
+    assert Counter(results) == {Addition.ADDED: 199, Addition.TOO_MANY: 21}
+
+
+async def _revoke_and_withdraw(store: Store, token: Token) -> None:
+    await store.revoke_token(token.owner_id, token.id, NOW)
+    for pending in await store.list_pending(token.id, NOW):
+        await store.cancel_if_pending(pending.id, [], NOW)
+
+
+async def test_a_revoked_token_has_no_question_pending_that_was_asked_meanwhile(handles: list[Store]):
+    store = handles[0]
+    phone, _ = await found_owner(store)
+    for _ in range(10):
+        token = make_token(phone.owner_id)
+        await store.add_token(token)
+        asking: Awaitable[object] = create(handles[0], make_interaction(token), phone)
+        await at_once([asking, _revoke_and_withdraw(handles[-1], token)])
+        assert await store.list_pending(token.id, NOW) == []
+
+
+async def test_a_question_is_never_created_for_phones_that_changed_meanwhile(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    for _ in range(10):
+        tablet = await join(store, phone.owner_id)
+        question = make_interaction(token)
+        removing = asyncio.create_task(handles[-1].remove_device(phone.owner_id, tablet.id))
+        result = await create(handles[0], question, phone, tablet)
+        assert await removing
+        assert result.creation in {Creation.CREATED, Creation.PHONES_CHANGED}
+        if result.creation is Creation.CREATED:
+            await store.cancel_if_pending(question.id, [], NOW)

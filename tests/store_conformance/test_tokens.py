@@ -1,0 +1,58 @@
+"""`add_token`, `find_token`, `list_tokens`, `revoke_token`."""
+
+from reflecto.core.ports import Addition, Store
+from tests.builders import NOW, make_token
+from tests.store_conformance.world import found_owner
+
+
+async def test_a_token_is_found_by_its_hash_as_it_was_added(store: Store):
+    phone, _ = await found_owner(store)
+    full = make_token(phone.owner_id, label="Café", test=True, priority_cap="low", scopes=("send", "files"))
+    plain = make_token(phone.owner_id)
+    for token in (full, plain):
+        assert await store.add_token(token) is Addition.ADDED
+        assert await store.find_token(token.hash) == token
+    assert await store.find_token(make_token(phone.owner_id).hash) is None
+
+
+async def test_tokens_are_listed_oldest_first_and_per_owner(store: Store):
+    phone, default = await found_owner(store)
+    await found_owner(store)
+    newer, older = make_token(phone.owner_id, created_at=NOW + 1), make_token(phone.owner_id, created_at=NOW - 1)
+    for token in (newer, older):
+        await store.add_token(token)
+    assert await store.list_tokens(phone.owner_id) == [older, default, newer]
+
+
+async def test_a_revoked_token_is_gone_at_once_and_cannot_be_revoked_again(store: Store):
+    phone, default = await found_owner(store)
+    assert await store.revoke_token(phone.owner_id, default.id, NOW) is True
+    assert await store.find_token(default.hash) is None
+    assert await store.list_tokens(phone.owner_id) == []
+    assert await store.revoke_token(phone.owner_id, default.id, NOW) is False
+
+
+async def test_a_token_of_another_owner_cannot_be_revoked(store: Store):
+    phone, _ = await found_owner(store)
+    _, neighbours = await found_owner(store)
+    assert await store.revoke_token(phone.owner_id, neighbours.id, NOW) is False
+    assert await store.find_token(neighbours.hash) == neighbours
+
+
+async def test_the_201st_live_token_is_refused_and_revoked_ones_do_not_count(store: Store):
+    phone, default = await found_owner(store)
+    for _ in range(199):
+        assert await store.add_token(make_token(phone.owner_id)) is Addition.ADDED
+    late = make_token(phone.owner_id)
+    assert await store.add_token(late) is Addition.TOO_MANY
+    assert await store.find_token(late.hash) is None
+    await store.revoke_token(phone.owner_id, default.id, NOW)
+    assert await store.add_token(late) is Addition.ADDED
+
+
+async def test_an_owner_that_was_deleted_meanwhile_gets_no_token(store: Store):
+    phone, _ = await found_owner(store)
+    await store.delete_owner(phone.owner_id)
+    late = make_token(phone.owner_id)
+    assert await store.add_token(late) is Addition.NO_OWNER
+    assert await store.find_token(late.hash) is None
