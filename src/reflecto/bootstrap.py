@@ -21,6 +21,7 @@ from reflecto.api.limits import Gate
 from reflecto.api.messages import message_routes
 from reflecto.api.sync import sync_routes
 from reflecto.api.tokens import token_routes
+from reflecto.api.webapp import webapp_routes
 from reflecto.config import Settings
 from reflecto.core.activity import FLUSH_SECONDS, Activity
 from reflecto.core.clock import Clock, SystemClock
@@ -110,6 +111,7 @@ class Services:
             *token_routes(auth, self.tokens),
             *sync_routes(auth, self.devices, self.hub),
             *health_routes(self.store, self.clock),
+            *webapp_routes(),
         ]
         return create_app(list(routes), self._lifespan)
 
