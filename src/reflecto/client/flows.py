@@ -66,12 +66,16 @@ def create(draft: Draft, *, now: float, timeout_seconds: float | None, rules: Re
 
     Raises: ApiError, IdempotencyMismatch, BrokenContract, Unreachable.
     """
-    request = create_request(draft).within(timeout_seconds)
-    until = now + min(rules.give_up_seconds, math.inf if timeout_seconds is None else timeout_seconds)
+    give_up_at = math.inf if timeout_seconds is None else now + timeout_seconds
     failures: list[errors.ReflectoError] = []
     try:
         (created, replayed), reply, now = yield from _try_until(
-            lambda _now, _attempt: request, read_created, now=now, until=until, rules=rules, failures=failures
+            partial(_within, create_request(draft), give_up_at),
+            read_created,
+            now=now,
+            until=min(now + rules.give_up_seconds, give_up_at),
+            rules=rules,
+            failures=failures,
         )
     except errors.ReflectoError as error:
         if any(_may_be_stored(failure) for failure in failures):
@@ -115,7 +119,7 @@ def wait(asked: Question | str, *, now: float, timeout_seconds: float | None, ru
         if ends_at is None:
             ends_at = now + _seconds_left(state.expires_at, reply, lifetime)
         _raise_if_late(question_id, now, give_up_at=give_up_at, latest_end=latest_end)
-        pace = reply.seconds_of("retry-after") or _POLL_PAUSE_SECONDS
+        pace = min(reply.seconds_of("retry-after") or _POLL_PAUSE_SECONDS, HOLD_MAX_SECONDS)
         if now - polled_at < pace:  # the server did not hold the reply back
             now = (yield Pause(min(polled_at + pace, give_up_at) - now)).now
 
@@ -123,7 +127,7 @@ def wait(asked: Question | str, *, now: float, timeout_seconds: float | None, ru
 def get(question_id: str, *, now: float, rules: RetryRules) -> Flow[QuestionState]:
     """Read where a question stands. Raises: ApiError, BrokenContract, Unreachable."""
     state, _, _ = yield from _try_until(
-        lambda _now, _attempt: state_request(question_id),
+        partial(_within, state_request(question_id), math.inf),
         partial(read_state, question_id=question_id),
         now=now,
         until=now + rules.give_up_seconds,
@@ -134,13 +138,13 @@ def get(question_id: str, *, now: float, rules: RetryRules) -> Flow[QuestionStat
 
 def cancel(question_id: str, *, now: float, timeout_seconds: float | None, rules: RetryRules) -> Flow[None]:
     """Withdraw the question. Raises: AlreadyAnswered, QuestionExpired, ApiError, BrokenContract, Unreachable."""
-    request = cancel_request(question_id).within(timeout_seconds)
+    give_up_at = math.inf if timeout_seconds is None else now + timeout_seconds
     try:
         state, _, _ = yield from _try_until(
-            lambda _now, _attempt: request,
+            partial(_within, cancel_request(question_id), give_up_at),
             partial(read_state, question_id=question_id),
             now=now,
-            until=now + (rules.give_up_seconds if timeout_seconds is None else timeout_seconds),
+            until=now + rules.give_up_seconds if timeout_seconds is None else give_up_at,
             rules=rules,
         )
     except errors.Conflict as error:
@@ -181,6 +185,10 @@ def _try_until(
             raise failure
         now = (yield Pause(min(delay, until - now), because=failure)).now
         attempt += 1
+
+
+def _within(request: HttpRequest, give_up_at: float, now: float, _attempt: int) -> HttpRequest:
+    return request.within(give_up_at - now + _OVERRUN_SECONDS)
 
 
 def _poll(question_id: str, until: float, now: float, attempt: int) -> HttpRequest:

@@ -28,9 +28,9 @@ class HttpRequest:
     body: bytes | None = field(default=None, repr=False)
     timeout_seconds: float = REQUEST_TIMEOUT_SECONDS
 
-    def within(self, seconds: float | None) -> "HttpRequest":
+    def within(self, seconds: float) -> "HttpRequest":
         """Return the same request with a timeout of at most `seconds`, though never below one second."""
-        return self if seconds is None else replace(self, timeout_seconds=max(1.0, min(self.timeout_seconds, seconds)))
+        return replace(self, timeout_seconds=max(1.0, min(self.timeout_seconds, seconds)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class HttpReply:
     def seconds_of(self, name: str) -> float | None:
         """Return a header that is a number of seconds or an HTTP date, the latter against this reply's own Date."""
         text = self.headers.get(name, "")
-        if re.fullmatch(r"\d{1,9}", text):
+        if re.fullmatch(r"[0-9]{1,9}", text):
             return float(text)
         then, now = _unix_seconds(text), self.sent_at
         return None if then is None or now is None else max(0.0, then - now)

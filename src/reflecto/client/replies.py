@@ -37,12 +37,12 @@ def read_created(reply: HttpReply) -> tuple[CreateInteractionResponse, bool]:
     created = _decode(reply, CreateInteractionResponse)
     if not is_id(created.id, "int"):
         raise errors.BrokenContract("the reply names no question")
-    return created, reply.status == 200 or "idempotent-replayed" in reply.headers  # noqa: PLR2004
+    return created, reply.status == 200 or "idempotent-replayed" in reply.headers
 
 
 def read_state(reply: HttpReply, question_id: str) -> QuestionState:
     """Return a question's state, its answer and receipt checked. Raises: ApiError, BrokenContract, InvalidReceipt."""
-    if reply.status != 200:  # noqa: PLR2004
+    if reply.status != 200:
         _raise_refusal(reply)
     state = _decode(reply, InteractionState)
     if state.id != question_id:
@@ -96,10 +96,10 @@ def _decode(reply: HttpReply, model: type[M]) -> M:
 
 
 def _raise_refusal(reply: HttpReply) -> NoReturn:
-    if reply.status < 400:  # noqa: PLR2004
+    if reply.status < 400:
         raise errors.BrokenContract(f"the server replied with status {reply.status}{_target_of(reply)}")
     code, message, details = _read_error(reply)
-    kind = _STATUS_ERRORS.get(reply.status, errors.ServerError if reply.status >= 500 else errors.ApiError)  # noqa: PLR2004
+    kind = _STATUS_ERRORS.get(reply.status, errors.ServerError if reply.status >= 500 else errors.ApiError)
     if code == "already_answered":
         kind = errors.AlreadyAnswered
     safe = TOKEN_PATTERN.sub("[token]", message)
