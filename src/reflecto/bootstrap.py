@@ -2,15 +2,15 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 import msgspec
-from starlette.routing import Router
 from starlette.types import ASGIApp
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from reflecto.api.app import create_app
 from reflecto.api.auth import Authenticator
@@ -19,6 +19,7 @@ from reflecto.api.health import health_routes
 from reflecto.api.interactions import interaction_routes
 from reflecto.api.limits import Gate
 from reflecto.api.messages import message_routes
+from reflecto.api.pushover import pushover_routes
 from reflecto.api.sync import sync_routes
 from reflecto.api.tokens import token_routes
 from reflecto.api.webapp import webapp_routes
@@ -100,24 +101,32 @@ class Services:
             reminders=Reminders(store, dispatcher, hub, sealer, quotas, clock),
         )
 
-    def create_app(self) -> Router:
-        """Return the ASGI app; its lifespan runs the heartbeat and the housekeeping and closes the store."""
+    def create_app(self, trusted_proxies: Sequence[str] = ()) -> ASGIApp:
+        """Return the ASGI app; its lifespan runs the heartbeat and the housekeeping and closes the store.
+
+        Behind `trusted_proxies` (addresses or networks) the client is who the nearest untrusted hop says it is.
+        """
         auth = Authenticator(self.tokens, self.devices, self.quotas)
         gate = Gate(auth, self.quotas)
         routes = [
             *interaction_routes(gate, self.interactions),
             *message_routes(gate, self.messages, self.documents, self.rings, self.reminders),
+            *pushover_routes(gate, self.messages, self.devices),
             *device_routes(auth, self.devices, self.enrolment),
             *token_routes(auth, self.tokens),
             *sync_routes(auth, self.devices, self.hub),
             *health_routes(self.store, self.clock),
             *webapp_routes(),
         ]
-        return create_app(list(routes), self._lifespan)
+        app = create_app(list(routes), self._lifespan)
+        if not trusted_proxies:
+            return app
+        return cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=list(trusted_proxies)))
 
     @asynccontextmanager
     async def _lifespan(self, _app: ASGIApp) -> AsyncIterator[None]:
         self.hub.start()
+        self.store.when_changed_elsewhere(self.hub.wake_all)
         await self.quotas.monthly.load(self.store, self.clock.now())
         chores = [
             asyncio.create_task(self._repeat(FLUSH_SECONDS, self._keep_house)),

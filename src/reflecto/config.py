@@ -3,6 +3,7 @@
 Each value comes from the first place that has it: command line, `REFLECTO_*` environment, TOML file, default.
 """
 
+import ipaddress
 import os
 import tomllib
 from collections.abc import Mapping
@@ -47,6 +48,8 @@ def load_settings(
     file_path = config_file or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
     merged: dict[str, Any] = dict(_read_toml(file_path)) if file_path else {}
     merged |= {name: environ[f"REFLECTO_{name.upper()}"] for name in names if environ.get(f"REFLECTO_{name.upper()}")}
+    if isinstance(merged.get("trusted_proxies"), str):
+        merged["trusted_proxies"] = [proxy.strip() for proxy in merged["trusted_proxies"].split(",")]
     merged |= {name: value for name, value in options.items() if value is not None}
     if isinstance(merged.get("data"), str):
         merged["data"] = Path(merged["data"]).expanduser()
@@ -54,6 +57,11 @@ def load_settings(
         settings = msgspec.convert(merged, Settings, strict=False, dec_hook=_take_path)
     except msgspec.ValidationError as error:
         raise ConfigError(f"settings: {error}") from None
+    for proxy in settings.trusted_proxies:
+        try:
+            ipaddress.ip_network(proxy, strict=False)
+        except ValueError:
+            raise ConfigError(f"settings: trusted_proxies: {proxy!r} is no address or network") from None
     if settings.public_url is not None and not settings.public_url.startswith(("http://", "https://")):
         raise ConfigError("settings: public_url must start with http:// or https://")
     return settings

@@ -1,23 +1,22 @@
 """The server process: a socket, uvicorn on it, and a stop that does not wait for streams."""
 
 import asyncio
-import os
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
 import uvicorn
 
-from reflecto.bootstrap import DataFolderError, Services, open_services
+from reflecto.api.connection import Connection
+from reflecto.bootstrap import Services, open_services
 from reflecto.config import Settings
 from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation
 from reflecto.logs import configure_logging
 
 BACKLOG: Final = 2048
 UNREAD_TIMEOUT_MS: Final = 60_000  # a peer that takes nothing for so long is dropped by the kernel
+UNSENT_MAX_BYTES: Final = 131_072  # what the kernel may hold for a slow reader; by itself it would take 4 MB
 OPEN_FILES_MAX: Final = 65_536
 STOP_SECONDS: Final = 1  # for requests in flight; streams and long polls are told to end before it starts
 
@@ -48,32 +47,32 @@ class _Server(uvicorn.Server):
 async def serve(settings: Settings, announce: Announce) -> None:
     """Run until SIGTERM or SIGINT. `announce` gets the public URL and, on a store without owners, an invitation.
 
-    Raises: AddressError; what `open_services` raises; DataFolderError if another server works in the folder.
+    Raises: AddressError; what `open_services` raises.
     """
     configure_logging(settings.log_level)
     _raise_open_files_limit()
     with _bind(settings.host, settings.port) as listener:
         services = await open_services(settings)
         try:
-            with _sole_use_of(settings.data):
-                await _serve(services, listener, settings.public_url or _url_of(listener), announce)
+            await _serve(services, settings, listener, announce)
         finally:
             await services.store.close()
 
 
-async def _serve(services: Services, listener: socket.socket, url: str, announce: Announce) -> None:
+async def _serve(services: Services, settings: Settings, listener: socket.socket, announce: Announce) -> None:
     config = uvicorn.Config(
-        services.create_app(),
-        http="httptools",
+        services.create_app(settings.trusted_proxies),
+        http=Connection,
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=STOP_SECONDS,
-        proxy_headers=False,
+        proxy_headers=False,  # the app does it, for configured proxies only
     )
     server = _Server(config, services)
+    url = settings.public_url or _url_of(listener)
     await services.store.remember(PUBLIC_URL_FACT, url)
     invitation = None if await services.store.list_owners() else await services.enrolment.invite()
     running = asyncio.create_task(server.serve(sockets=[listener]))
@@ -110,34 +109,13 @@ def _raise_open_files_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-@contextmanager
-def _sole_use_of(folder: Path) -> Iterator[None]:
-    """Keep a second server off the folder: neither would hear of the questions and taps of the other.
-
-    Raises: DataFolderError.
-    """
-    try:
-        import fcntl
-    except ImportError:  # Windows: a warning in the docs has to do
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise DataFolderError(f"the data folder {folder} is in use by another server") from None
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNSENT_MAX_BYTES)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_TIMEOUT_MS)
         listener.bind((host, port))

@@ -15,6 +15,7 @@ from reflecto.contract.limits import SEND_BODY_MAX_BYTES
 from reflecto.contract.wire import M, build_request, parse_object
 
 FORM_FIELDS_MAX: Final = 64
+FILES_MAX: Final = 4  # Pushover's clients may attach a picture; it is ignored
 
 
 async def read_fields(call: Call, model: type[M]) -> tuple[Mapping[str, Any], bool]:
@@ -51,9 +52,9 @@ def message_of(model: type[M], fields: Mapping[str, Any], *, typed: bool) -> M:
     if typed:
         return build_request(model, fields)
     given = {name: value for name, value in fields.items() if value != "" or name == "message"}
-    if "tags" in given:
+    if isinstance(given.get("tags"), str):
         given["tags"] = given["tags"].split(",")
-    if "actions" in given:
+    if isinstance(given.get("actions"), str):
         try:
             given["actions"] = json.loads(given["actions"])
         except (ValueError, RecursionError):
@@ -78,7 +79,7 @@ async def _parse_multipart(call: Call, body: bytes) -> list[tuple[str, str]]:
     async def whole() -> AsyncGenerator[bytes, None]:
         yield body
 
-    parser = MultiPartParser(Headers(scope=call.scope), whole(), max_files=0, max_fields=FORM_FIELDS_MAX)
+    parser = MultiPartParser(Headers(scope=call.scope), whole(), max_files=FILES_MAX, max_fields=FORM_FIELDS_MAX)
     try:
         form = await parser.parse()
     except (MultiPartException, ValueError, KeyError, LookupError):

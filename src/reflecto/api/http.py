@@ -122,9 +122,13 @@ Handler = Callable[[Call], Awaitable[Reply | None]]
 
 
 class Endpoint:
-    """One path as an ASGI app: a handler per method. A handler that streams sends by itself and returns None."""
+    """One path as an ASGI app: a handler per method. A handler that streams sends by itself and returns None.
 
-    def __init__(self, **handlers: Handler) -> None:
+    `shape` may put a reply, errors included, into another API's form.
+    """
+
+    def __init__(self, *, shape: Callable[[Reply], Reply] = lambda reply: reply, **handlers: Handler) -> None:
+        self._shape = shape
         self._handlers = handlers
         if "GET" in handlers:
             self._handlers.setdefault("HEAD", handlers["GET"])
@@ -133,10 +137,8 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, errors included."""
         call = Call(scope, receive, send)
-        handler = self._handlers.get(scope["method"])
+        handler = self._handlers.get(scope["method"], self._refuse_method)
         try:
-            if handler is None:
-                raise ApiError(METHOD_NOT_ALLOWED)
             reply = await handler(call)
         except ClientDisconnectedError:
             return
@@ -148,4 +150,8 @@ class Endpoint:
             logger.exception("%s failed", scope["method"])
             reply = Reply(*reply_parts(ApiError(INTERNAL_ERROR)))
         if reply is not None:
-            await call.answer(reply if handler else Reply(reply.status, reply.body, {"allow": self._allow}))
+            await call.answer(self._shape(reply))
+
+    async def _refuse_method(self, _call: Call) -> Reply:
+        status, body, headers = reply_parts(ApiError(METHOD_NOT_ALLOWED))
+        return Reply(status, body, {**headers, "allow": self._allow})

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from reflecto.api.auth import Authenticator, bearer_of
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.contract.devices import AckRequest, SyncEntry, SyncPage
+from reflecto.contract.errors import ApiError
 from reflecto.contract.limits import SEQ_MAX
 from reflecto.core.devices import Devices, sync_start
 from reflecto.core.model import QueueEntry
@@ -129,7 +130,7 @@ class SyncStream:
                     self._after = page[-1].seq
             if self._silent:
                 await self._send(COMMENT)
-        except StoreUnavailableError:
+        except (StoreUnavailableError, ApiError):  # it resumes later, or learns that it was revoked
             self.end()
         finally:
             self._writer = None

@@ -82,8 +82,14 @@ class Devices:
         self._wakeups.end_devices([each.id for each in devices])
 
     async def read_queue(self, device_id: str, after: int) -> list[QueueEntry]:
-        """Return the next page of entries behind `after`, in order; empty when there are none."""
-        return await self._store.read_queue(device_id, after, SYNC_PAGE_ENTRIES, self._clock.now())
+        """Return the next page of entries behind `after`, in order; empty when there are none.
+
+        Raises: ApiError `invalid_token` once the device was removed.
+        """
+        page = await self._store.read_queue(device_id, after, SYNC_PAGE_ENTRIES, self._clock.now())
+        if page is None:
+            raise ApiError(INVALID_TOKEN)
+        return page
 
     async def ack(self, device: Device, seq: int) -> None:
         """Drop the entries up to `seq`. Raises: ApiError `invalid_seq` for a number the queue never reached."""

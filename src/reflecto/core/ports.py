@@ -6,7 +6,7 @@ Any of them raises `StoreUnavailableError` when the store cannot be read or writ
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -118,8 +118,8 @@ class Store(Protocol):
     async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
         """Append each to its device's queue, numbered; return the ids of the devices that still exist."""
 
-    async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry]:
-        """Return up to `limit` live entries with `seq` above `after`, in order."""
+    async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
+        """Return up to `limit` live entries with `seq` above `after`, in order. None: there is no such device."""
 
     async def ack_queue(self, device_id: str, seq: int) -> bool:
         """Delete the entries up to `seq`. False: the queue never reached it, nothing is deleted."""
@@ -201,6 +201,9 @@ class Store(Protocol):
 
     async def recall(self, name: str) -> str | None:
         """Return the fact of this name."""
+
+    def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
+        """Call `callback` on the running loop, within a second, after another process has changed the store."""
 
     async def close(self) -> None:
         """Finish what was accepted and release the store."""

@@ -18,7 +18,7 @@ from reflecto.core.windows import RollingWindow
 Resource = Literal["token_burst", "token_monthly", "receiver_daily", "ip_minute", "ip_hour"]
 
 WRONG_TOKENS_PER_MINUTE: Final = 20  # per address, in every profile
-UNLIMITED: Final = 2**53
+UNLIMITED: Final = 2**31 - 1  # fits what Pushover's clients read it into
 
 
 class LimitProfile(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,6 +175,12 @@ class Quotas:
             standings.insert(0, _standing("token_burst", self._burst, token.id, now))
         return min(standings, key=lambda standing: standing.remaining, default=None)
 
+    def monthly_standing(self, token: Token) -> Standing:
+        """Return how the token stands this month; without a monthly limit that of the layer is very large."""
+        now = self._clock.now()
+        remaining = self.monthly.remaining(token.id, now)
+        return Standing("token_monthly", self.monthly.limit, remaining, self.monthly.reset_at(now))
+
     def count_delivery(self, token: Token, when: float, count: Literal[1, -1]) -> None:
         """Count in the monthly and receiver layers, or take back what was counted at `when`."""
         self.monthly.add(token.id, when, count)
@@ -193,8 +199,7 @@ class Quotas:
     def _delivery_standings(self, token: Token, now: float) -> list[Standing]:
         standings = []
         if self.monthly.limit != UNLIMITED:
-            remaining = self.monthly.remaining(token.id, now)
-            standings.append(Standing("token_monthly", self.monthly.limit, remaining, self.monthly.reset_at(now)))
+            standings.append(self.monthly_standing(token))
         if self._daily is not None:
             standings.append(_standing("receiver_daily", self._daily, token.owner_id, now))
         return standings

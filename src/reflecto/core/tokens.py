@@ -78,7 +78,9 @@ class Tokens:
         return TokenList(tuple(self._state_of(token) for token in tokens))
 
     async def create(self, device: Device, request: CreateTokenRequest) -> NewToken:
-        """Make a token. Raises: ApiError `scope_denied` for a desktop, `too_many_tokens`, `invalid_token` if it was
+        """Make a token.
+
+        Raises: ApiError `scope_denied` for a desktop, `too_many_tokens`, `invalid_token` if the device was
         removed meanwhile.
         """
         require_phone(device)

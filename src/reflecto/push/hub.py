@@ -56,6 +56,12 @@ class Hub:
             for stream in self._streams.get(device_id, ()):
                 stream.wake()
 
+    def wake_all(self) -> None:
+        """Another process has changed the store: anything may have grown or ended."""
+        self.wake_devices(list(self._streams))
+        for interaction_id in list(self._watchers):
+            self.wake_interaction(interaction_id)
+
     def end_devices(self, device_ids: Iterable[str]) -> None:
         """End their streams."""
         for device_id in device_ids:

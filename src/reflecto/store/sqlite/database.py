@@ -44,6 +44,10 @@ class Database:
         """Return what `operation` returned, once it is durable. Raises: StoreUnavailableError."""
         return await self._writer.run(operation)
 
+    def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
+        """Call `callback` on the loop after another process has committed."""
+        self._writer.when_changed_elsewhere(callback)
+
     def read(self, operation: Callable[[sqlite3.Connection], T]) -> T:
         """Return what `operation` reads of the last commit. Raises: StoreUnavailableError."""
         try:

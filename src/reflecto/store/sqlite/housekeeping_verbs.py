@@ -1,7 +1,7 @@
 """The store's verbs on itself: activity, sweeping, facts of the installation."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from reflecto.contract.limits import RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
@@ -58,6 +58,9 @@ class HousekeepingVerbs:
     async def recall(self, name: str) -> str | None:
         row = self._database.row("SELECT value FROM installation WHERE name = ?", (name,))
         return row[0] if row else None
+
+    def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
+        self._database.when_changed_elsewhere(callback)
 
     async def close(self) -> None:
         await self._database.close()

@@ -16,12 +16,14 @@ class QueueVerbs:
     async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
         return await self._database.write(lambda connection: append_to_queues(connection, deliveries))
 
-    async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry]:
+    async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
         rows = self._database.rows(
             "SELECT seq, sender, blob, expires_at FROM queue "
             "WHERE device_id = ? AND seq > ? AND expires_at > ? ORDER BY seq LIMIT ?",
             (device_id, after, now, limit),
         )
+        if not rows and self._database.row("SELECT 1 FROM devices WHERE id = ?", (device_id,)) is None:
+            return None
         return [QueueEntry(*row) for row in rows]
 
     async def ack_queue(self, device_id: str, seq: int) -> bool:

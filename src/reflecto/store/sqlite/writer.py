@@ -2,6 +2,9 @@
 
 Batches are formed on the event loop: at once when the writer is idle, else whatever gathered while the last
 commit ran. A batch is one transaction in the writer's thread and one wake-up of the loop.
+
+Between batches the thread asks SQLite whether another process has committed, so that streams and long polls of this
+one hear of it.
 """
 
 import asyncio
@@ -20,6 +23,7 @@ T = TypeVar("T")
 Operation = Callable[[sqlite3.Connection], Any]
 _Waiting = tuple[Operation, "asyncio.Future[Any]"]
 
+FOREIGN_CHECK_SECONDS: Final = 0.25
 WAITING_MAX: Final = 20_000  # beyond this the disk has stalled: refuse instead of piling up
 
 logger = logging.getLogger(__name__)
@@ -36,6 +40,7 @@ class Writer:
         self._busy = False
         self._failing = False
         self._closed = False
+        self._on_foreign_commit: Callable[[], None] = lambda: None
         self._batches: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
         self._thread.start()
@@ -52,6 +57,10 @@ class Writer:
         if not self._busy:
             self._dispatch()
         return await future
+
+    def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
+        """Call `callback` on the loop after another process has committed."""
+        self._on_foreign_commit = callback
 
     async def close(self) -> None:
         """Commit what is waiting and end the thread."""
@@ -91,20 +100,38 @@ class Writer:
 
     def _work(self) -> None:
         connection: sqlite3.Connection | None = None
-        while (batch := self._batches.get()) is not None:
+        seen_version: int | None = None
+        while True:
+            batch = self._next_batch()
+            if batch is None:
+                break
             error: sqlite3.Error | OSError | None = None
+            results: list[Any] = []
             try:
                 connection = connection or open_connection(self._path)
-                results = _commit(connection, [operation for operation, _ in batch])
+                version = connection.execute("PRAGMA data_version").fetchone()[0]  # own commits do not change it
+                if seen_version is not None and version != seen_version:
+                    self._loop.call_soon_threadsafe(self._on_foreign_commit)
+                seen_version = version
+                if batch:
+                    results = _commit(connection, [operation for operation, _ in batch])
             except (sqlite3.Error, OSError) as caught:
                 error = caught
                 results = [StoreUnavailableError(str(caught)) for _ in batch]
                 if connection is not None:
                     connection.close()  # a failed disk may leave it in any state; a fresh one finds what is committed
                     connection = None
-            self._loop.call_soon_threadsafe(self._deliver, results, error)
+            if batch:
+                self._loop.call_soon_threadsafe(self._deliver, results, error)
         if connection is not None:
             connection.close()
+
+    def _next_batch(self) -> list[_Waiting] | None:
+        """Return the next batch, an empty one when there was none for a while, or None at the end."""
+        try:
+            return self._batches.get(timeout=FOREIGN_CHECK_SECONDS)
+        except queue.Empty:
+            return []
 
 
 def _commit(connection: sqlite3.Connection, operations: list[Operation]) -> list[Any]:
