@@ -206,11 +206,12 @@ def test_nothing_that_is_told_before_release_holds_the_token():
 
 
 def test_a_new_run_tells_again_what_is_open_and_what_is_being_sent():
-    state = phone(question(1), question(2, answer=ANSWER), question(3, expires_at=int(NOW) - 1))
+    state = phone(question(1), question(2, answer=ANSWER), question(3, expires_at=int(NOW) - 1), tokens=(TOKEN,))
 
     step = inbox.resume(state, NOW)
 
     assert step.effects == (
+        effects.TokenHeld(id=TOKEN.id, label="Default"),
         effects.Ended(id=id_of("int", 3), outcome="expired"),
         effects.Opened.of(question(1), resumed=True),
         effects.Sending(id=id_of("int", 2), choice_index=1, choice="Deny"),

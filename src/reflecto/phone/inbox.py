@@ -66,7 +66,7 @@ def advance(state: PhoneState, event: Event, now: float) -> Step:
 
 
 def resume(state: PhoneState, now: float) -> Step:
-    """Tell again what an earlier run left open, minus what time has ended since."""
+    """Tell again what an earlier run left open, minus what time has ended since, and which tokens nobody has seen."""
     overdue = end_overdue(state, now)
     left = tuple(
         effects.Opened.of(question, resumed=True)
@@ -74,7 +74,8 @@ def resume(state: PhoneState, now: float) -> Step:
         else sending(question, question.answer.choice_index)
         for question in overdue.state.questions
     )
-    return Step(overdue.state, overdue.effects + left)
+    held = tuple(effects.TokenHeld(id=token.id, label=token.label) for token in state.tokens)
+    return Step(overdue.state, held + overdue.effects + left)
 
 
 def hold_token(state: PhoneState, held: HeldToken) -> Step:
