@@ -101,10 +101,10 @@ class ServerProcess:
         """Tell whether it has not ended."""
         return self._process.poll() is None
 
-    def memory_kib(self) -> int:
-        """Return its resident memory (Linux)."""
+    def memory_kib(self, *, peak: bool = False) -> int:
+        """Return its resident memory, now or at its highest (Linux)."""
         status = Path(f"/proc/{self.pid}/status").read_text("ascii")
-        found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
+        found = re.search(rf"^{'VmHWM' if peak else 'VmRSS'}:\s+(\d+) kB", status, re.MULTILINE)
         assert found is not None
         return int(found[1])
 

@@ -229,9 +229,3 @@ def test_a_damaged_or_foreign_server_key_is_refused(content: str, server: Server
     (data / KEY).write_text(content, "ascii")
 
     assert KEY in serve_expecting_failure("--data", data)
-
-
-def test_a_second_server_on_the_same_folder_is_refused(server: ServerProcess, data: Path):
-    # Two would not tell each other of questions and taps: phones and askers would wait for ever.
-    assert "in use" in serve_expecting_failure("--data", data)
-    assert HTTP.get(f"{server.url}/healthz").status_code == 200
