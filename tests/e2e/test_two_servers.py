@@ -25,9 +25,7 @@ def test_a_question_asked_at_one_is_answered_at_the_other(
     assert (state["status"], state["choice"]) == ("answered", "Deny")
 
 
-def test_a_phone_unpaired_at_one_loses_its_stream_at_the_other(
-    server: ServerProcess, start_server: StartServer, phone: Phone
-):
+def test_a_phone_unpaired_at_one_loses_its_stream_at_the_other(start_server: StartServer, phone: Phone):
     other = start_server()
     with HTTP.stream("GET", f"{other.url}/v1/sync", headers=bearer(phone.device_token)) as stream:
         lines = stream.iter_lines()
