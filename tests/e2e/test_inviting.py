@@ -1,0 +1,114 @@
+"""`reflecto invite` makes codes in a store that is being served and in one that is not."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.conftest import StartServer
+from tests.e2e.phones import HTTP, DeviceKeys, Phone, ask, make_codes
+from tests.e2e.server_process import ServerProcess, run_reflecto
+
+
+def invite(data: Path, *options: str) -> dict[str, Any]:
+    """Run `reflecto invite --json` and return what it printed."""
+    invited = run_reflecto("invite", "--data", data, "--json", *options)
+    assert (invited.returncode, invited.stderr) == (0, "")
+    made: dict[str, Any] = json.loads(invited.stdout)
+    return made
+
+
+def test_a_code_made_beside_a_running_server_enrols_at_once(server: ServerProcess, data: Path, phone: Phone):
+    invited = invite(data)
+
+    assert set(invited) == {"code", "url", "expires_at"}
+    assert invited["url"] == f"{server.url}/enroll#{invited['code']}"
+    second = Phone.enrol(server.url, invited["code"], "Second")
+    assert second.owner_id == phone.owner_id
+    assert second.default_token is None
+    asked = ask(server.url, phone.token, "For both?").json()["id"]
+    assert second.read_until("interaction", asked)[-1][1]["payload"]["question"] == "For both?"
+
+
+def test_a_code_made_while_the_server_is_stopped_enrols_after_the_start(
+    server: ServerProcess, data: Path, phone: Phone, start_server: StartServer
+):
+    assert server.stop() == 0
+    code = invite(data)["code"]
+
+    again = start_server()
+
+    assert Phone.enrol(again.url, code).owner_id == phone.owner_id
+
+
+def test_a_code_made_before_the_first_start_founds_the_owner(data: Path, start_server: StartServer):
+    code = invite(data)["code"]
+
+    server = start_server()
+
+    assert Phone.enrol(server.url, code).token.startswith("rfk_live_")
+
+
+def test_a_code_works_once(server: ServerProcess, data: Path, phone: Phone):
+    code = invite(data)["code"]
+    assert Phone.enrol(server.url, code).owner_id == phone.owner_id
+
+    again = HTTP.post(f"{server.url}/v1/enroll", json=DeviceKeys().enrolment(code))
+
+    assert (again.status_code, again.json()["error"]["code"]) == (403, "invalid_code")
+
+
+def test_the_link_names_the_public_address(server: ServerProcess, data: Path):
+    assert invite(data)["url"].startswith(f"{server.url}/enroll#")
+    assert invite(data, "--public-url", "https://reflecto.example/")["url"].startswith(
+        "https://reflecto.example/enroll#"
+    )
+
+
+def test_with_several_owners_the_error_lists_them(server: ServerProcess, data: Path, phone: Phone):
+    other = Phone.enrol(server.url, invite(data, "--new-owner")["code"], "Ann’s phone")
+    assert other.owner_id != phone.owner_id
+
+    refused = run_reflecto("invite", "--data", data, "--json")
+
+    assert refused.returncode == 2
+    assert refused.stdout == ""
+    assert f"--owner {phone.owner_id}  (Phone)" in refused.stderr
+    assert f"--owner {other.owner_id}  (Ann’s phone)" in refused.stderr
+    assert "--new-owner" in refused.stderr
+    joining = invite(data, "--owner", other.owner_id)
+    assert Phone.enrol(server.url, joining["code"]).owner_id == other.owner_id
+
+
+def test_an_unknown_owner_is_refused_with_the_known_ones(server: ServerProcess, data: Path, phone: Phone):
+    refused = run_reflecto("invite", "--data", data, "--owner", "own_" + "0" * 32)
+
+    assert refused.returncode == 2
+    assert phone.owner_id in refused.stderr
+    assert server.is_running
+
+
+def test_two_owners_never_see_each_others_things(server: ServerProcess, data: Path, phone: Phone):
+    (code,) = make_codes(data, 1, new_owner=True)
+    other = Phone.enrol(server.url, code, "Other")
+    asked = ask(server.url, phone.token, "Mine?").json()["id"]
+    theirs = ask(server.url, other.token, "Theirs?").json()["id"]
+
+    # Questions
+    for token in (other.token, other.create_token("Another")["token"]):
+        headers = {"Authorization": f"Bearer {token}"}
+        assert HTTP.get(f"{server.url}/v1/interactions/{asked}", headers=headers).status_code == 404
+        assert HTTP.delete(f"{server.url}/v1/interactions/{asked}", headers=headers).status_code == 404
+    assert other.answer(asked, 0).status_code == 404
+    # Queues: what either has seen ends with its own question
+    assert [envelope["id"] for _, envelope in phone.read_until("interaction", asked)].count(theirs) == 0
+    assert [envelope["id"] for _, envelope in other.read_until("interaction", theirs)].count(asked) == 0
+    # Devices and tokens
+    assert [device["device_id"] for device in other.call("GET", "/v1/devices").json()["devices"]] == [other.device_id]
+    assert other.call("DELETE", f"/v1/devices/{phone.device_id}").status_code == 404
+    token_id = phone.default_token["id"]
+    assert token_id not in other.call("GET", "/v1/tokens").text
+    assert other.call("DELETE", f"/v1/tokens/{token_id}").status_code == 404
+    # Leaving takes one's own things only
+    assert other.call("DELETE", "/v1/owner").status_code == 204
+    assert phone.answer(asked, 1).status_code == 200
+    assert ask(server.url, phone.token, "Still here?").status_code == 201
