@@ -42,10 +42,10 @@ class Terminal:
     def press(self, keys: bytes) -> None:
         os.write(self._screen_fd, keys)
 
-    def read_until(self, text: str, *, patience_seconds: float = WAIT_SECONDS) -> str:
-        """Wait until `text` has been on the screen; return all that was shown."""
+    def read_until(self, text: str, *, times: int = 1, patience_seconds: float = WAIT_SECONDS) -> str:
+        """Wait until `text` has been written that often; return all that was shown."""
         deadline = time.monotonic() + patience_seconds
-        while text not in self.shown:
+        while self.shown.count(text) < times:
             readable, _, _ = select.select([self._screen_fd], [], [], max(0.0, deadline - time.monotonic()))
             if not readable:
                 raise AssertionError(f"{text!r} was not shown:\n{self.shown}")

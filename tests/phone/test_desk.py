@@ -99,6 +99,15 @@ def test_keys_answer_the_oldest_question_and_a_newcomer_says_so():
     assert screen.desk.press(b"2") == TapOn(FIRST.id, 1)
 
 
+def test_the_only_question_is_printed_once():
+    screen = Screen()
+    screen.come(FIRST)
+    for _ in range(3):
+        screen.desk.refresh(screen.state, NOW + 1)
+
+    assert screen.lines().count("#1 CI asks (10:00 left):") == 1
+
+
 def test_a_key_pressed_as_the_question_appears_is_ignored():
     screen = Screen()
     screen.come(FIRST)
@@ -126,7 +135,6 @@ def test_the_question_that_takes_the_front_by_itself_is_printed_again_and_guarde
     screen = Screen()
     screen.come(FIRST)
     screen.come(SECOND)
-    screen.come(question(3))
     screen.time.now += 60
     screen.lines()
 

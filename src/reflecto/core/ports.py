@@ -59,11 +59,11 @@ class Redemption(Enum):
 
 
 class Addition(Enum):
-    """What became of a new token."""
+    """What became of a new token or reminder."""
 
     ADDED = auto()
     TOO_MANY = auto()
-    NO_OWNER = auto()  # the owner was deleted meanwhile
+    REVOKED = auto()  # the owner was deleted, or the token revoked, since its request was authenticated
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,8 @@ class Store(Protocol):
         """Replace the counts of these tokens for the month; those of other months are deleted."""
 
     # Reminders
-    async def add_reminder(self, reminder: Reminder, deliveries: Sequence[ReminderDelivery]) -> bool:
-        """Keep it until it is due. False: the owner has too many."""
+    async def add_reminder(self, reminder: Reminder, deliveries: Sequence[ReminderDelivery]) -> Addition:
+        """Keep it until it is due, unless its token was revoked or its owner has too many."""
 
     async def list_reminders(self, token_id: str) -> list[Reminder]:
         """Return the token's waiting reminders, the next one first."""

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from reflecto.contract.envelopes import ReminderPayload
-from reflecto.contract.errors import INVALID_AT, INVALID_TITLE, NOT_FOUND, TOO_MANY_REMINDERS, ApiError
+from reflecto.contract.errors import INVALID_AT, INVALID_TITLE, INVALID_TOKEN, NOT_FOUND, TOO_MANY_REMINDERS, ApiError
 from reflecto.contract.ids import is_id, new_id
 from reflecto.contract.limits import (
     REMINDER_LATE_SECONDS,
@@ -24,7 +24,7 @@ from reflecto.core.checks import check_bytes
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.model import Device, Reminder, ReminderDelivery
-from reflecto.core.ports import Store, Wakeups
+from reflecto.core.ports import Addition, Store, Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.sender import Sender
@@ -72,7 +72,8 @@ class Reminders:
     async def set(self, sender: Sender, request: ReminderRequest) -> ReminderResponse:
         """Keep the reminder durably until it is due.
 
-        Raises: ApiError for a field out of bounds, `scope_denied`, `rate_limit_exceeded`, `too_many_reminders`.
+        Raises: ApiError for a field out of bounds, `scope_denied`, `rate_limit_exceeded`, `too_many_reminders`,
+        `invalid_token` if it was revoked meanwhile.
         """
         now = self._clock.now()
         fire_at = fire_time(request.at, now)
@@ -91,8 +92,11 @@ class Reminders:
         )
         with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             devices, caveats = await self._dispatcher.devices_meant(sender, request.device)
-            if not await self._store.add_reminder(reminder, self._seal(sender, request, reminder, devices)):
-                raise ApiError(TOO_MANY_REMINDERS)
+            match await self._store.add_reminder(reminder, self._seal(sender, request, reminder, devices)):
+                case Addition.TOO_MANY:
+                    raise ApiError(TOO_MANY_REMINDERS)
+                case Addition.REVOKED:
+                    raise ApiError(INVALID_TOKEN)
         return ReminderResponse(reminder.id, fire_at, tuple(caveats))
 
     async def list_for(self, sender: Sender) -> ReminderList:

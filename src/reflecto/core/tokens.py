@@ -88,7 +88,7 @@ class Tokens:
         match await self._store.add_token(token):
             case Addition.TOO_MANY:
                 raise ApiError(TOO_MANY_TOKENS)
-            case Addition.NO_OWNER:
+            case Addition.REVOKED:
                 raise ApiError(INVALID_TOKEN)
         return reply
 

@@ -39,7 +39,7 @@ class Desk:
         self._focus = Focus()
         self._open: tuple[Question, ...] = ()
         self._ahead_seconds = 0.0  # of the server's clock
-        self._in_view: str | None = None  # the question printed last
+        self._in_view: str | None = None  # the question that nothing was printed below
 
     def show(self, effect: Effect) -> None:
         """Print what there is to tell."""
@@ -47,11 +47,14 @@ class Desk:
             self._line.print(token_lines(effect))
             return
         self._line.print(self._teller.describe(effect, self._now(), self._line.columns()))
-        if isinstance(effect, effects.Opened):
+        self._in_view = None
+        if not isinstance(effect, effects.Opened):
+            return
+        if self._focus.current is None:
             self._in_view = effect.id
-            if self.takes_keys and self._focus.current is not None:
-                front, this = self._teller.number(self._focus.current), self._teller.number(effect.id)
-                self._line.print([f"   The keys still answer {front}; Tab goes to {this}."])
+        elif self.takes_keys:
+            front, this = self._teller.number(self._focus.current), self._teller.number(effect.id)
+            self._line.print([f"   The keys still answer {front}; Tab goes to {this}."])
 
     def refresh(self, state: PhoneState, now: float) -> None:
         """Catch up with what is open, and redraw the live line. `now` is Unix seconds by the server's clock."""

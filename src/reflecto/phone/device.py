@@ -206,8 +206,7 @@ class Phone:
 
     async def _watch_time(self) -> None:
         while True:
-            deadlines = (question.expires_at - self.now() for question in self.state.open_questions())
-            await asyncio.sleep(max(0.0, min((TICK_SECONDS, *deadlines))))
+            await asyncio.sleep(TICK_SECONDS - self.now() % TICK_SECONDS)  # deadlines are whole seconds
             self.apply(Tick())
 
     def _be_revoked(self) -> None:

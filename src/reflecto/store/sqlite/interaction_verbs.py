@@ -14,6 +14,7 @@ from reflecto.store.sqlite.statements import (
     count_pending,
     find_interaction,
     find_repeat,
+    is_live_token,
     phone_ids,
 )
 
@@ -35,10 +36,7 @@ class InteractionVerbs:
         self, new: Interaction, deliveries: Sequence[Delivery], seen_phones: frozenset[str] | None, now: float
     ) -> CreateResult:
         def create(connection: sqlite3.Connection) -> CreateResult:
-            live = connection.execute(
-                "SELECT 1 FROM tokens WHERE id = ? AND revoked_at IS NULL", (new.token_id,)
-            ).fetchone()
-            if live is None:
+            if not is_live_token(connection, new.token_id):
                 return CreateResult(Creation.TOKEN_REVOKED)
             repeated = find_repeat(connection, new.token_id, new.repeat_mark, now)
             if repeated is not None:

@@ -6,8 +6,9 @@ from typing import Final
 
 from reflecto.contract.limits import REMINDERS_MAX_PER_OWNER
 from reflecto.core.model import Delivery, Reminder, ReminderDelivery
+from reflecto.core.ports import Addition
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.statements import append_to_queues
+from reflecto.store.sqlite.statements import append_to_queues, is_live_token
 
 _COLUMNS: Final = "id, owner_id, token_id, sealed, created_at, fire_at"
 
@@ -17,13 +18,15 @@ class ReminderVerbs:
 
     _database: Database
 
-    async def add_reminder(self, reminder: Reminder, deliveries: Sequence[ReminderDelivery]) -> bool:
-        def add(connection: sqlite3.Connection) -> bool:
+    async def add_reminder(self, reminder: Reminder, deliveries: Sequence[ReminderDelivery]) -> Addition:
+        def add(connection: sqlite3.Connection) -> Addition:
+            if not is_live_token(connection, reminder.token_id):
+                return Addition.REVOKED
             (waiting,) = connection.execute(
                 "SELECT count(*) FROM reminders WHERE owner_id = ?", (reminder.owner_id,)
             ).fetchone()
             if waiting >= REMINDERS_MAX_PER_OWNER:
-                return False
+                return Addition.TOO_MANY
             connection.execute(
                 f"INSERT INTO reminders ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
                 (
@@ -40,7 +43,7 @@ class ReminderVerbs:
                 "SELECT ?, id, ?, ? FROM devices WHERE id = ?",
                 [(reminder.id, each.on_time, each.late, each.device_id) for each in deliveries],
             )
-            return True
+            return Addition.ADDED
 
         return await self._database.write(add)
 

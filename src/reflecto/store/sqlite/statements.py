@@ -58,6 +58,12 @@ def phone_ids(connection: sqlite3.Connection, owner_id: str) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
+def is_live_token(connection: sqlite3.Connection, token_id: str) -> bool:
+    """Tell whether the token exists and was not revoked."""
+    row = connection.execute("SELECT 1 FROM tokens WHERE id = ? AND revoked_at IS NULL", (token_id,)).fetchone()
+    return row is not None
+
+
 def owner_exists(connection: sqlite3.Connection, owner_id: str | None = None) -> bool:
     """Tell whether this owner exists, or any where none is named."""
     row = connection.execute("SELECT 1 FROM owners WHERE id = coalesce(?, id) LIMIT 1", (owner_id,)).fetchone()

@@ -30,7 +30,7 @@ class TokenVerbs:
             if live >= TOKENS_MAX_PER_OWNER:
                 return Addition.TOO_MANY
             if not owner_exists(connection, token.owner_id):
-                return Addition.NO_OWNER
+                return Addition.REVOKED
             connection.execute(
                 f"INSERT INTO tokens ({TOKEN_COLUMNS}) VALUES ({placeholders(TOKEN_COLUMNS)})", token_row(token)
             )
