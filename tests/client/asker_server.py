@@ -163,6 +163,8 @@ class AskerServer:
     def _create(self, fields: dict[str, Any]) -> Reply:
         if not fields["question"].strip():
             return Reply.error(400, "invalid_question")
+        if not fields["idempotency_key"]:
+            return Reply.error(400, "invalid_idempotency_key")
         known = self._by_key.get(fields["idempotency_key"])
         if known:
             state = self._states[known]

@@ -73,7 +73,7 @@ def ask(
     from reflecto.client.errors import ReflectoError
     from reflecto.client.sync import Reflecto
 
-    asking = Asking(choices or None, expires_in, key or str(uuid.uuid4()))
+    asking = Asking(choices or None, expires_in, str(uuid.uuid4()) if key is None else key)
     try:
         if question == token == "-":
             raise click.UsageError("only one of QUESTION and --token can come from standard input")

@@ -59,6 +59,9 @@ def find_connection(
 
     Raises: click.UsageError.
     """
+    for name, option in (("--url", url), ("--token", token)):
+        if option is not None and not option.strip():
+            raise click.UsageError(f"{name} is empty")  # an unset variable must not mean another token
     path = client_file(config_file, environ)
     given_url = url or environ.get(URL_VARIABLE)
     given_token = read_token(token) or environ.get(TOKEN_VARIABLE)

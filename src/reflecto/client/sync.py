@@ -135,7 +135,8 @@ class Reflecto:
 
         Raises: ApiError, IdempotencyMismatch, Unreachable, BrokenContract.
         """
-        draft = Draft.make(question, choices, expires_in, idempotency_key or str(uuid.uuid4()))
+        key = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
+        draft = Draft.make(question, choices, expires_in, key)
         return self._run(flows.create(draft, now=self._clock(), timeout_seconds=timeout, rules=self._rules))
 
     def wait(self, asked: Question | str, timeout: float | None = None) -> Answer:
