@@ -388,10 +388,7 @@ def test_on_a_terminal_one_line_shows_the_time_left_and_is_wiped(asker: AskerSer
     )
     os.close(theirs)
     with process:
-        asker.wait_until_polled()
-        shown = ""
-        while "left" not in shown:
-            shown += os.read(ours, 1024).decode()
+        shown = read_until(ours, "left")
         asker.answer()
         out, _ = process.communicate(timeout=WAIT_SECONDS)
     assert out == "Approve\n"
@@ -399,6 +396,14 @@ def test_on_a_terminal_one_line_shows_the_time_left_and_is_wiped(asker: AskerSer
     assert re.search(r"Waiting for the tap, (10:00|9:5\d) left\. Ctrl-C withdraws the question\.", shown)
     assert "\n" not in shown
     assert re.search(r"\r +\r$", shown)
+
+
+def read_until(descriptor: int, text: str) -> str:
+    """Return what a terminal shows up to and including `text`; the test's own timeout bounds it."""
+    shown = ""
+    while text not in shown:
+        shown += os.read(descriptor, 1024).decode()
+    return shown
 
 
 def read_rest(descriptor: int) -> str:
@@ -411,6 +416,19 @@ def read_rest(descriptor: int) -> str:
         pass
     os.close(descriptor)
     return text.decode()
+
+
+def test_closing_the_terminal_window_withdraws_the_question(asker: AskerServer):
+    asker.holds_polls = True
+    ours, theirs = os.openpty()
+    environment = os.environ | {"TERM": "xterm"}
+    with subprocess.Popen([*ASK, "Deploy?"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        read_until(ours, "left")
+        os.close(ours)
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(WAIT_SECONDS) == 129
+    assert asker.latest["status"] == "cancelled"
 
 
 def test_a_reader_that_went_away_is_no_approval_and_no_traceback(asker: AskerServer):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from reflecto.cli.exits import Exit, exit_code_of, message_of, report
+from reflecto.cli.exits import Exit, exit_code_of, message_of, report, say
 from reflecto.cli.interruption import Interrupted
 from reflecto.phone.text import duration, visible
 
@@ -107,5 +107,5 @@ def show_interruption(interrupted: Interrupted, asking: Asking, *, as_json: bool
         details = {"id": asking.question and asking.question.id, "withdrawn": asking.is_withdrawn}
         click.echo(json.dumps({"error": {"code": "interrupted", "message": message, "details": details}}))
     else:
-        click.echo(f"Error: {message}", err=True)
+        say(f"Error: {message}")
     return interrupted.exit_code

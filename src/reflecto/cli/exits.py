@@ -1,8 +1,12 @@
 """What the commands exit with, and how an exception becomes one line and one of these. docs/cli.md has the table."""
 
+import contextlib
+import os
 import sys
 import traceback
+from collections.abc import Iterator
 from enum import IntEnum
+from typing import TextIO
 
 import click
 
@@ -58,13 +62,36 @@ def report(error: Exception, hint: str = "") -> int:
     """Print the error on stderr, with `hint` behind it, and return the exit code."""
     code = exit_code_of(error)
     if code is None:
-        traceback.print_exception(error)
+        say("".join(traceback.format_exception(error)).rstrip())
         return Exit.FAILED
-    if isinstance(error, click.ClickException):
-        error.show()  # usage errors come with the command's usage
+    if isinstance(error, click.UsageError):
+        with _standard_error():
+            error.show()  # with the command's usage
     else:
-        click.echo(f"Error: {visible(message_of(error))}{hint}", err=True)
+        message = message_of(error)
+        say(f"Error: {message if isinstance(error, click.ClickException) else visible(message)}{hint}")
     return code
+
+
+def say(text: str) -> None:
+    """Print on standard error."""
+    with _standard_error():
+        click.echo(text, err=True)
+
+
+@contextlib.contextmanager
+def _standard_error() -> Iterator[None]:
+    """Go on where nobody is there to read: what is to be done matters more than what is to be said."""
+    try:
+        yield
+    except OSError:
+        drop(sys.stderr)
+
+
+def drop(stream: TextIO) -> None:
+    """Let a stream whose reader went away go nowhere: the interpreter's flush at exit would spoil the exit code."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _is_config_error(error: Exception) -> bool:

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self, TextIO
 
@@ -55,8 +56,9 @@ class LiveLine:
             return
         # Written over and padded in one go: wiping first would flicker.
         padding = " " * (cell_width(self._shown) - cell_width(fitting))
-        self._stream.write(f"\r{fitting}{padding}" + ("" if fitting else "\r"))
-        self._stream.flush()
+        with suppress(OSError):  # the terminal went away; what it was about goes on
+            self._stream.write(f"\r{fitting}{padding}" + ("" if fitting else "\r"))
+            self._stream.flush()
         self._shown = fitting
 
     def _columns(self) -> int:

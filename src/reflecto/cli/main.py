@@ -1,7 +1,5 @@
 """The entry point. Commands are imported when they run, so that `reflecto ask` does not pay for the server."""
 
-import contextlib
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -10,7 +8,7 @@ from typing import Any, Final
 import click
 
 from reflecto import __version__
-from reflecto.cli.exits import Exit, report
+from reflecto.cli.exits import Exit, drop, report
 
 # name: (module:attribute, one line of help)
 COMMANDS: Final = {
@@ -68,7 +66,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except OSError as error:
         code = report(error)
     if code == Exit.OUTPUT_CLOSED:
-        _drop_output()
+        drop(sys.stdout)
     return code
 
 
@@ -80,12 +78,6 @@ def _run(args: Sequence[str] | None) -> int:
     except Exception as error:  # noqa: BLE001 -- the last stop before the interpreter, which would exit with 1
         return report(error)
     return code if isinstance(code, int) else 0
-
-
-def _drop_output() -> None:
-    """Let the interpreter's own flush at exit go nowhere instead of complaining about the closed pipe."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":
