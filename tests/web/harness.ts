@@ -1,0 +1,146 @@
+/** The real server, as a process of its own, and a real browser before it. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const REFLECTO = join(ROOT, ".venv/bin/reflecto");
+const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const BROWSER_FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--host-resolver-rules=MAP reflecto.test 127.0.0.1",
+];
+export const WAIT_MS = 10_000;
+export const PHONE = { width: 390, height: 844 };
+export const DESKTOP = { width: 1280, height: 800 };
+
+export interface Reply {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says is what the test looks at
+  body: any;
+}
+
+/** One server on a store of its own. */
+export class Server {
+  readonly url: string;
+  readonly link: string;
+  readonly #process: ChildProcess;
+  readonly #folder: string;
+
+  private constructor(process: ChildProcess, folder: string, ready: { url: string; link: string }) {
+    this.#process = process;
+    this.#folder = folder;
+    this.url = ready.url;
+    this.link = ready.link;
+  }
+
+  static async start(): Promise<Server> {
+    const folder = await mkdtemp(join(tmpdir(), "reflecto-web-"));
+    const args = ["serve", "--port", "0", "--data", folder, "--json", "--log-level", "warning"];
+    const process = spawn(REFLECTO, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const ready = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: process.stdout }).once("line", resolve);
+      process.once("exit", (code) => reject(new Error(`the server ended with ${code} before it was ready`)));
+    });
+    return new Server(process, folder, JSON.parse(ready));
+  }
+
+  async stop(): Promise<void> {
+    const ended = new Promise((resolve) => this.#process.once("exit", resolve));
+    this.#process.kill("SIGTERM");
+    await ended;
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async call(method: string, path: string, token: string, body?: object): Promise<Reply> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text ? JSON.parse(text) : null };
+  }
+
+  /** Asks, and returns the question's id. */
+  async ask(token: string, question: object): Promise<string> {
+    const { status, body } = await this.call("POST", "/v1/interactions", token, question);
+    if (status !== 201) throw new Error(`asking gave ${status} ${JSON.stringify(body)}`);
+    return body.id;
+  }
+
+  /** The question as its asker sees it, once it has ended. */
+  async outcome(token: string, id: string): Promise<Reply["body"]> {
+    return (await this.call("GET", `/v1/interactions/${id}?wait=8`, token)).body;
+  }
+}
+
+/** CHROMIUM names another one; a missing browser fails the tests, it never skips them. */
+export function browserPath(): string {
+  const path = process.env["CHROMIUM"] ?? BROWSERS.find((candidate) => existsSync(candidate));
+  if (!path) throw new Error("no Chromium found: `apt-get install chromium`, or name one with CHROMIUM=/path/to/it");
+  return path;
+}
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: browserPath(), args: BROWSER_FLAGS });
+}
+
+export interface PhoneOptions {
+  viewport?: { width: number; height: number };
+  colorScheme?: "light" | "dark";
+  permissions?: string[];
+  serviceWorkers?: "allow" | "block";
+}
+
+/** A fresh browser profile: a device of its own. Page errors and broken policies fail the test that looks at them. */
+export async function newPhone(browser: Browser, options: PhoneOptions = {}) {
+  const context = await browser.newContext({
+    viewport: options.viewport ?? PHONE,
+    colorScheme: options.colorScheme ?? "light",
+    permissions: options.permissions ?? [],
+    serviceWorkers: options.serviceWorkers ?? "allow",
+    reducedMotion: "reduce",
+    locale: "en-GB",
+    timezoneId: "UTC",
+  });
+  context.setDefaultTimeout(WAIT_MS);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !/Failed to load resource/.test(message.text())) problems.push(message.text());
+  });
+  return { context, page, problems };
+}
+
+/** From the link to the questions screen; returns the default token, or null for a phone that joined. */
+export async function enrol(page: Page, link: string, label = "Pixel"): Promise<string | null> {
+  await page.goto(link);
+  await page.getByLabel("Name of this phone").fill(label);
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  const notNow = page.getByRole("button", { name: "Not now" });
+  const copied = page.getByRole("button", { name: "I have copied it" });
+  const questions = page.getByRole("heading", { name: "Questions", level: 1 });
+  await notNow.or(copied).or(questions).first().waitFor();
+  if (await notNow.isVisible()) await notNow.click();
+  await copied.or(questions).first().waitFor();
+  if (!(await copied.isVisible())) return null;
+  const token = await page.locator(".secret code").first().textContent();
+  await copied.click();
+  await page.getByText("Live", { exact: true }).waitFor();
+  return token;
+}
+
+export type { Browser, BrowserContext, Page };

@@ -1,0 +1,47 @@
+// Builds the page, then the service worker, which carries the list of the page's files. Output: src/reflecto/webapp.
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+const outDir = fileURLToPath(new URL("../../../src/reflecto/webapp", import.meta.url));
+const shared = { root, configFile: false, logLevel: "warn", mode: "production" };
+const target = ["chrome111", "firefox114", "safari16.4"];
+
+await build({
+  ...shared,
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    outDir,
+    target,
+    emptyOutDir: true,
+    assetsInlineLimit: 0, // the page's policy allows no data: addresses
+    modulePreload: { polyfill: false },
+    license: { fileName: "assets/licenses.md" },
+  },
+});
+
+const files = (await readdir(outDir, { recursive: true, withFileTypes: true }))
+  .filter((entry) => entry.isFile())
+  .map((entry) => relative(outDir, join(entry.parentPath, entry.name)).split(sep).join("/"))
+  .sort();
+const hash = createHash("sha256");
+for (const file of files) hash.update(file).update(await readFile(join(outDir, file)));
+const shell = files.filter((file) => !/(^index\.html|\.md|\.svg|apple-touch.*|-512\.png)$/.test(file));
+
+await build({
+  ...shared,
+  publicDir: false,
+  define: {
+    __SHELL__: JSON.stringify(["/", ...shell.map((file) => `/${file}`)]),
+    __BUILD__: JSON.stringify(hash.digest("hex").slice(0, 16)),
+  },
+  build: {
+    outDir,
+    target,
+    emptyOutDir: false,
+    lib: { entry: "src/worker/sw.ts", formats: ["iife"], name: "worker", fileName: () => "sw.js" },
+  },
+});

@@ -1,0 +1,16 @@
+/** The page's start. */
+
+import { render } from "preact";
+import { App, applyTheme } from "./state/app.ts";
+import { Insecure } from "./ui/screens/insecure.tsx";
+import { Shell } from "./ui/shell.tsx";
+
+const root = document.getElementById("app") as HTMLElement;
+
+if (!isSecureContext) {
+  render(<Insecure />, root);
+} else {
+  const app = await App.open();
+  applyTheme(await app.theme());
+  render(<Shell app={app} />, root);
+}

@@ -1,0 +1,64 @@
+/** Web Push: where the browser lets the server reach a closed app. */
+
+import { type Bytes, fromBase64, type PushSubscriptionState, RefusedError, toBase64 } from "@reflecto/core";
+import { recall, remember } from "./database.ts";
+import type { Session } from "./session.ts";
+
+export type PushState =
+  | "on"
+  | "unsupported" // this browser has no push, or not here (iOS outside the home screen)
+  | "blocked" // the person said no
+  | "unasked"
+  | "server-off" // the server does not push
+  | "unreachable"; // the browser could not reach its push service
+
+export function permissionState(): PushState | null {
+  if (!("PushManager" in globalThis) || !("Notification" in globalThis)) return "unsupported";
+  if (Notification.permission === "denied") return "blocked";
+  return Notification.permission === "granted" ? null : "unasked";
+}
+
+/** Subscribes if need be and tells the server; safe to call at every start. */
+export async function ensureSubscription(
+  session: Session,
+  registration: ServiceWorkerRegistration,
+): Promise<PushState> {
+  const missing = permissionState();
+  if (missing) return missing;
+  let serverKey: Bytes;
+  try {
+    serverKey = fromBase64((await session.api.pushKey()).public_key);
+  } catch (error) {
+    return error instanceof RefusedError && error.status === 404 ? "server-off" : "unreachable";
+  }
+  try {
+    const subscription = await subscribe(registration.pushManager, serverKey);
+    await report(session, stateOf(subscription));
+    return "on";
+  } catch {
+    return "unreachable";
+  }
+}
+
+async function subscribe(manager: PushManager, serverKey: Bytes): Promise<PushSubscription> {
+  const existing = await manager.getSubscription();
+  if (existing && isMadeFor(existing, serverKey)) return existing;
+  await existing?.unsubscribe(); // made for another server key: a restored or moved server
+  return manager.subscribe({ userVisibleOnly: true, applicationServerKey: serverKey });
+}
+
+function isMadeFor(subscription: PushSubscription, serverKey: Bytes): boolean {
+  const key = subscription.options.applicationServerKey;
+  return key !== null && toBase64(new Uint8Array(key)) === toBase64(serverKey);
+}
+
+async function report({ database, api }: Session, state: PushSubscriptionState): Promise<void> {
+  if ((await recall(database, "pushEndpoint")) === state.endpoint) return;
+  await api.updateSelf({ push: state });
+  await remember(database, "pushEndpoint", state.endpoint);
+}
+
+function stateOf(subscription: PushSubscription): PushSubscriptionState {
+  const { endpoint, keys } = subscription.toJSON();
+  return { endpoint: endpoint ?? "", keys: { p256dh: keys?.["p256dh"] ?? "", auth: keys?.["auth"] ?? "" } };
+}

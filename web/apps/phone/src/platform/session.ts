@@ -1,0 +1,58 @@
+/** What an enrolled device works with, put together alike for the page and for the service worker. */
+
+import {
+  AnswerQueue,
+  Api,
+  type Device,
+  type DeviceKeys,
+  Intake,
+  Keyring,
+  type OnChanges,
+  SystemClock,
+  skewOf,
+} from "@reflecto/core";
+import { type Database, recall, remember } from "./database.ts";
+import { IdbStore } from "./idb-store.ts";
+import { openKeys } from "./key-store.ts";
+
+export interface Session {
+  database: Database;
+  device: Device;
+  keys: DeviceKeys;
+  store: IdbStore;
+  api: Api;
+  clock: SystemClock;
+  intake: Intake;
+  answers: AnswerQueue;
+}
+
+/** Null on a device that is not enrolled. `onChanges` hears of everything that comes or changes in this context. */
+export async function openSession(database: Database, onChanges: OnChanges): Promise<Session | null> {
+  const device = await recall(database, "device");
+  const stored = await recall(database, "keys");
+  if (!device || !stored) return null;
+  const keys = await openKeys(stored);
+  const store = new IdbStore(database);
+  const clock = new SystemClock((await recall(database, "skewSeconds")) ?? 0);
+  const api = new Api(
+    "",
+    device.deviceToken,
+    (url, init) => fetch(url, init),
+    (serverSeconds) => {
+      const behind = skewOf(serverSeconds, clock);
+      if (behind === null) return;
+      clock.skewSeconds += behind;
+      void remember(database, "skewSeconds", clock.skewSeconds);
+    },
+  );
+  return {
+    database,
+    device,
+    keys,
+    store,
+    api,
+    clock,
+    intake: new Intake(store, new Keyring(keys, device.serverKey), clock, onChanges),
+    answers: new AnswerQueue({ api, store, keys, clock, onChanges }),
+  };
+}

@@ -1,0 +1,231 @@
+/** The page's model: one object that the screens read and that tells them when to draw again. */
+
+import { Backoff, type Change, type Item, type LinkState, type Question, SyncClient } from "@reflecto/core";
+import { type News, openChannel, showBadge } from "../platform/channel.ts";
+import { type Database, forgetEverything, openDatabase, recall, remember } from "../platform/database.ts";
+import { ensureSubscription, type PushState, permissionState } from "../platform/push.ts";
+import { openSession, type Session } from "../platform/session.ts";
+import { promptOf } from "../worker/decide-notification.ts";
+import { enrol } from "./enrol.ts";
+import { openQuestions } from "./lists.ts";
+import { registerWorker } from "./worker-link.ts";
+
+const SYNC_TAG = "answers";
+
+export class App {
+  session: Session | null = null;
+  items: readonly Item[] = [];
+  link: LinkState = "connecting";
+  push: PushState = permissionState() ?? "on";
+  registration: ServiceWorkerRegistration | null = null;
+
+  readonly #database: Database;
+  readonly #channel: BroadcastChannel;
+  readonly #listeners = new Set<() => void>();
+  readonly #answerBackoff = new Backoff(Math.random);
+  #sync: SyncClient | null = null;
+  #stop = new AbortController();
+  #isRetrying = false;
+
+  static async open(): Promise<App> {
+    const app = new App(await openDatabase());
+    await app.#start();
+    return app;
+  }
+
+  private constructor(database: Database) {
+    this.#database = database;
+    this.#channel = openChannel((news) => void this.#hear(news));
+    document.addEventListener("visibilitychange", () => this.#wake(false));
+    addEventListener("pageshow", (event) => this.#wake(event.persisted));
+    addEventListener("online", () => this.#wake(true));
+    addEventListener("offline", () => this.#redraw());
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get database(): Database {
+    return this.#database;
+  }
+
+  /** Seconds by the server's clock. */
+  now(): number {
+    return this.session?.clock.now() ?? Date.now() / 1000;
+  }
+
+  /** Redeems a setup code. Returns the default token where this phone founded its owner. */
+  async enrol(code: string, label: string) {
+    const token = await enrol(this.#database, code, label);
+    this.#channel.postMessage({ what: "forgotten" } satisfies News); // whoever held the old identity
+    await this.#start();
+    return token;
+  }
+
+  /** False where the tap came too late or twice. */
+  async answer(question: Question, choiceIndex: number): Promise<boolean> {
+    const { session } = this;
+    if (!session || !(await session.answers.tap(question, choiceIndex))) return false;
+    void this.#sendAnswers();
+    return true;
+  }
+
+  async markRead(keys: readonly string[]): Promise<void> {
+    const read = await this.session?.store.markRead(keys);
+    if (!read?.length) return;
+    await this.#reload();
+    this.#channel.postMessage({ what: "items" } satisfies News);
+    for (const { key } of read) void this.#closeNotifications(key);
+  }
+
+  async clearHistory(): Promise<void> {
+    const open = new Set(openQuestions(this.items, this.now()).map(({ key }) => key));
+    await this.session?.store.remove(this.items.map(({ key }) => key).filter((key) => !open.has(key)));
+    await this.#reload();
+  }
+
+  /** Erases the plaintext of a token the person has copied. */
+  async eraseToken(tokenId: string): Promise<void> {
+    const notes = this.items.filter((item) => item.type === "token.created" && item.payload.id === tokenId);
+    await this.session?.store.eraseTokens(notes.map(({ key }) => key));
+    await this.#reload();
+  }
+
+  async rename(label: string): Promise<void> {
+    if (!this.session) return;
+    const state = await this.session.api.updateSelf({ label });
+    this.session.device = { ...this.session.device, label: state.label };
+    await remember(this.#database, "device", this.session.device);
+    this.#redraw();
+  }
+
+  /** Asks for permission if need be (call it from a tap), subscribes, and tells the server. */
+  async turnOnPush(): Promise<void> {
+    if (permissionState() === "unasked") await Notification.requestPermission();
+    if (this.session && this.registration) this.push = await ensureSubscription(this.session, this.registration);
+    else this.push = permissionState() ?? "unreachable";
+    this.#redraw();
+  }
+
+  /** Forgets keys, token and history on this device. The server is told before, by whoever calls this. */
+  async forget(): Promise<void> {
+    this.#stop.abort();
+    this.session = null;
+    this.items = [];
+    await forgetEverything(this.#database);
+    const subscription = await this.registration?.pushManager?.getSubscription().catch(() => null);
+    await subscription?.unsubscribe().catch(() => undefined);
+    for (const notification of (await this.registration?.getNotifications()) ?? []) notification.close();
+    await showBadge(0);
+    this.#channel.postMessage({ what: "forgotten" } satisfies News);
+    this.#redraw();
+  }
+
+  async #start(): Promise<void> {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    this.session = await openSession(this.#database, (changes) => this.#takeChanges(changes));
+    if (!this.session) return this.#redraw();
+    const { api, store, intake, clock } = this.session;
+    await store.prune(clock.now());
+    await this.#reload();
+    this.#sync = new SyncClient({
+      api,
+      store,
+      intake,
+      clock,
+      random: Math.random,
+      onState: (state) => this.#takeLink(state),
+    });
+    void this.#sync.run(this.#stop.signal);
+    void this.#startWorker();
+  }
+
+  async #startWorker(): Promise<void> {
+    this.registration ??= await registerWorker();
+    if (this.session && this.registration) this.push = await ensureSubscription(this.session, this.registration);
+    this.#redraw();
+  }
+
+  #takeLink(state: LinkState): void {
+    this.link = state;
+    if (state === "live") void this.#sendAnswers();
+    this.#redraw();
+  }
+
+  async #takeChanges(changes: Change[]): Promise<void> {
+    await this.#reload();
+    this.#channel.postMessage({ what: "items" } satisfies News);
+    for (const { item, what } of changes) {
+      if (what === "came") await this.#announce(item);
+      else await this.#closeNotifications(item.key);
+    }
+  }
+
+  /** On the screen it is announced by being there; a hidden page makes a notification, unless the worker did. */
+  async #announce(item: Item): Promise<void> {
+    if (!(await this.session?.store.claimAnnouncement(item.key))) return;
+    if (document.visibilityState === "visible" || permissionState() !== null) return;
+    const maxActions = (Notification as { maxActions?: number }).maxActions ?? 0;
+    const prompt = promptOf(item, maxActions);
+    if (prompt) await this.registration?.showNotification(prompt.title, prompt.options as NotificationOptions);
+  }
+
+  async #closeNotifications(tag: string): Promise<void> {
+    for (const notification of (await this.registration?.getNotifications({ tag })) ?? []) notification.close();
+  }
+
+  async #sendAnswers(): Promise<void> {
+    const outcome = await this.session?.answers.flush();
+    if (outcome?.state !== "retry") {
+      this.#answerBackoff.reset();
+      return;
+    }
+    // The browser sends it when it is back online, even if this page is closed by then.
+    const sync = (this.registration as { sync?: { register(tag: string): Promise<void> } } | null)?.sync;
+    void sync?.register(SYNC_TAG).catch(() => undefined);
+    if (this.#isRetrying || !this.session) return;
+    this.#isRetrying = true;
+    await this.session.clock.wait(this.#answerBackoff.nextSeconds(outcome.retryAfterSeconds), this.#stop.signal);
+    this.#isRetrying = false;
+    if (!this.#stop.signal.aborted) void this.#sendAnswers();
+  }
+
+  #wake(reconnect: boolean): void {
+    if (document.visibilityState !== "visible") return;
+    this.#sync?.wake({ reconnect });
+    void this.#sendAnswers();
+    this.#redraw();
+  }
+
+  async #hear(news: News): Promise<void> {
+    if (news.what === "items") return this.#reload();
+    await this.#start(); // another tab enrolled or forgot
+  }
+
+  async #reload(): Promise<void> {
+    this.items = (await this.session?.store.items()) ?? [];
+    void showBadge(openQuestions(this.items, this.now()).length);
+    this.#redraw();
+  }
+
+  #redraw(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  async setTheme(theme: "auto" | "light" | "dark"): Promise<void> {
+    await remember(this.#database, "theme", theme);
+    applyTheme(theme);
+  }
+
+  async theme(): Promise<"auto" | "light" | "dark"> {
+    return (await recall(this.#database, "theme")) ?? "auto";
+  }
+}
+
+export function applyTheme(theme: "auto" | "light" | "dark"): void {
+  if (theme === "auto") delete document.documentElement.dataset["theme"];
+  else document.documentElement.dataset["theme"] = theme;
+}

@@ -1,0 +1,57 @@
+/** Makes this browser a device: keys here, their public halves to the server. */
+
+import { Api, type NewToken, toBase64 } from "@reflecto/core";
+import { type Database, forgetEverything, remember } from "../platform/database.ts";
+import { makeKeys, openKeys } from "../platform/key-store.ts";
+
+/** Raised with every release that changes what the server can expect of this app. */
+export const APP_BUILD = 1;
+
+/** Redeems a setup code. Returns the default token, or null where the phone joined an owner. */
+export async function enrol(database: Database, code: string, label: string): Promise<NewToken | null> {
+  const stored = await makeKeys();
+  const keys = await openKeys(stored);
+  const api = new Api("", null, (url, init) => fetch(url, init));
+  const enrolled = await api.enroll({
+    code,
+    public_key: toBase64(keys.publicKey),
+    signing_key: toBase64(keys.signingKey),
+    label,
+    type: "web",
+    class: "phone",
+    app_build: APP_BUILD,
+  });
+  await forgetEverything(database);
+  await remember(database, "keys", stored);
+  await remember(database, "device", {
+    ownerId: enrolled.owner_id,
+    deviceId: enrolled.device_id,
+    deviceToken: enrolled.device_token,
+    serverKey: enrolled.server_key,
+    label,
+  });
+  void navigator.storage?.persist?.(); // the keys must not be cleared when the disk is full
+  return enrolled.default_token;
+}
+
+/** A name to start from. */
+export function suggestedLabel(userAgent: string): string {
+  if (/iPhone/.test(userAgent)) return "iPhone";
+  if (/iPad/.test(userAgent)) return "iPad";
+  if (/Android/.test(userAgent)) return /Mobile/.test(userAgent) ? "Android phone" : "Android tablet";
+  if (/Macintosh/.test(userAgent)) return "Mac";
+  if (/Windows/.test(userAgent)) return "Windows PC";
+  return /Linux/.test(userAgent) ? "Linux PC" : "My phone";
+}
+
+/** The code as it is written, `XXXX-XXXX-XXXX-XXXX`, out of what was typed or pasted, a whole link included. */
+export function tidyCode(typed: string): string {
+  const code = typed.includes("#") ? typed.slice(typed.lastIndexOf("#") + 1) : typed;
+  const chars = code
+    .toUpperCase()
+    .replace(/[^0-9A-Z]/g, "")
+    .replaceAll("O", "0")
+    .replace(/[IL]/g, "1")
+    .slice(0, 16);
+  return (chars.match(/.{1,4}/g) ?? []).join("-");
+}

@@ -1,0 +1,54 @@
+/** The page's side of the service worker. */
+
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(url: string): string },
+  ): { createScriptURL(url: string): unknown };
+}
+
+const WORKER_PATH = "/sw.js";
+
+/** Null where the browser has no workers, or not on this origin. */
+export async function registerWorker(): Promise<ServiceWorkerRegistration | null> {
+  if (!("serviceWorker" in navigator)) return null;
+  navigator.serviceWorker.addEventListener("message", (event: MessageEvent<{ open?: string }>) => {
+    const path = event.data.open;
+    if (path?.startsWith("/#/")) location.hash = path.slice(1);
+  });
+  reloadOnUpdate();
+  try {
+    await navigator.serviceWorker.register(trustedPath() as string, { updateViaCache: "none" });
+    return await navigator.serviceWorker.ready;
+  } catch {
+    return null; // private windows of some browsers refuse; the page works without
+  }
+}
+
+/** The page's policy forbids script addresses made at run time, but for this one. */
+function trustedPath(): unknown {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  const policy = trustedTypes?.createPolicy("reflecto", {
+    createScriptURL(url) {
+      if (url !== WORKER_PATH) throw new TypeError("not the worker");
+      return url;
+    },
+  });
+  return policy?.createScriptURL(WORKER_PATH) ?? WORKER_PATH;
+}
+
+/** A new version takes over while nobody looks: never under a finger. */
+function reloadOnUpdate(): void {
+  let hasController = navigator.serviceWorker.controller !== null;
+  navigator.serviceWorker.addEventListener("controllerchange", () => {
+    if (!hasController) {
+      hasController = true;
+      return;
+    }
+    const reload = () => {
+      if (document.visibilityState === "hidden") location.reload();
+    };
+    document.addEventListener("visibilitychange", reload);
+    reload();
+  });
+}

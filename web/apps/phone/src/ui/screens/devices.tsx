@@ -1,0 +1,127 @@
+/** The owner's devices. */
+
+import type { DeviceState } from "@reflecto/core";
+import { useState } from "preact/hooks";
+import { ConfirmButton, Problem } from "../controls.tsx";
+import { messageOf, useApp, useLoaded } from "../hooks.ts";
+import { Icon } from "../icons.tsx";
+import { Visible, When } from "../text.tsx";
+
+export function Devices() {
+  const app = useApp();
+  const devices = useLoaded(async () => (await app.session?.api.devices())?.devices ?? []);
+  const selfId = app.session?.device.deviceId;
+  return (
+    <div class="settings">
+      <RenameForm onRenamed={devices.reload} />
+      {devices.error && <Problem text={devices.error} />}
+      {devices.value && (
+        <ul class="group">
+          {devices.value.map((device) => (
+            <DeviceRow
+              key={device.device_id}
+              device={device}
+              isSelf={device.device_id === selfId}
+              onRemoved={devices.reload}
+            />
+          ))}
+        </ul>
+      )}
+      <section class="group danger-zone">
+        <div class="group-row wrap">
+          <span class="grow">
+            <strong>Disconnect everything</strong>
+            <small>
+              Deletes all devices, tokens and waiting messages of yours on the server. There is no way back.
+            </small>
+          </span>
+          <ConfirmButton
+            label="Disconnect"
+            question="Delete everything of yours on this server, and on this phone?"
+            confirm="Delete everything"
+            work={async () => {
+              await app.session?.api.disconnect();
+              await app.forget();
+            }}
+          />
+        </div>
+      </section>
+    </div>
+  );
+}
+
+function DeviceRow(props: { device: DeviceState; isSelf: boolean; onRemoved: () => Promise<void> }) {
+  const app = useApp();
+  const { device, isSelf } = props;
+  return (
+    <li class="group-row wrap">
+      <Icon name="phone" />
+      <span class="grow">
+        <strong>
+          <Visible text={device.label} />
+          {isSelf && <span class="chip">this one</span>}
+        </strong>
+        <small>
+          {device.reachable ? (
+            <>
+              <span class="dot live" /> Connected
+            </>
+          ) : device.last_seen_at === null ? (
+            "Not seen yet"
+          ) : (
+            <>
+              Last seen <When ts={device.last_seen_at} now={app.now()} />
+            </>
+          )}
+          {` · ${device.class}`}
+        </small>
+      </span>
+      <ConfirmButton
+        label="Unpair"
+        question={
+          isSelf ? "Unpair this phone and erase its history?" : `Unpair “${device.label}”? It is shut out at once.`
+        }
+        confirm="Unpair it"
+        work={async () => {
+          await app.session?.api.removeDevice(isSelf ? "self" : device.device_id);
+          if (isSelf) await app.forget();
+          else await props.onRemoved();
+        }}
+      />
+    </li>
+  );
+}
+
+function RenameForm({ onRenamed }: { onRenamed: () => Promise<void> }) {
+  const app = useApp();
+  const [label, setLabel] = useState(app.session?.device.label ?? "");
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setProblem(null);
+    try {
+      await app.rename(label.trim());
+      await onRenamed();
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  return (
+    <form class="group made" onSubmit={submit}>
+      <label class="field">
+        Name of this phone
+        <input
+          value={label}
+          required
+          maxLength={60}
+          dir="auto"
+          onInput={(event) => setLabel(event.currentTarget.value)}
+        />
+      </label>
+      {problem && <Problem text={problem} />}
+      <button type="submit" class="button" aria-disabled={label.trim() === app.session?.device.label}>
+        Rename
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,203 @@
+/** Notifications, documents, reminders and new tokens, newest first. */
+
+import type { ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { inbox, type NoteItem } from "../../state/lists.ts";
+import { sourceName } from "../../worker/decide-words.ts";
+import { CopyButton, Empty } from "../controls.tsx";
+import { useApp } from "../hooks.ts";
+import { Icon, type IconName } from "../icons.tsx";
+import { OutLink, Visible, When } from "../text.tsx";
+
+export function Inbox({ focusId }: { focusId: string | null }) {
+  const app = useApp();
+  const items = inbox(app.items);
+  const unread = items.filter((item) => !item.isRead);
+  const fresh = useRef(new Set<string>());
+  for (const { key } of unread) fresh.current.add(key);
+  useEffect(() => {
+    if (unread.length > 0) void app.markRead(unread.map(({ key }) => key));
+  });
+  if (items.length === 0) {
+    return (
+      <Empty icon="inbox" title="All quiet">
+        Notifications, documents and reminders from your scripts land here.
+      </Empty>
+    );
+  }
+  return (
+    <div class="cards">
+      {items.map((item) => (
+        <NoteCard key={item.key} item={item} isFresh={fresh.current.has(item.key)} isFocused={item.id === focusId} />
+      ))}
+    </div>
+  );
+}
+
+const ICONS: Partial<Record<NoteItem["type"], IconName>> = {
+  document: "document",
+  reminder: "late",
+  ring: "bell",
+  "token.created": "key",
+};
+
+export function NoteCard({ item, isFresh, isFocused }: { item: NoteItem; isFresh?: boolean; isFocused?: boolean }) {
+  const app = useApp();
+  const card = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isFocused) card.current?.scrollIntoView({ block: "center" });
+  }, [isFocused]);
+  const priority = item.type === "notification" ? item.payload.priority : "default";
+  const icon = ICONS[item.type];
+  return (
+    <article ref={card} class={`card note ${priority} ${isFresh ? "fresh" : ""} ${isFocused ? "focused" : ""}`}>
+      <header class="card-head">
+        <p class="from">
+          {icon && <Icon name={icon} />}
+          <Visible text={sourceName(item.source)} />
+          {(priority === "high" || priority === "urgent") && <span class="priority">{priority}</span>}
+        </p>
+        <When ts={item.ts} now={app.now()} />
+      </header>
+      <NoteBody item={item} />
+    </article>
+  );
+}
+
+function NoteBody({ item }: { item: NoteItem }) {
+  switch (item.type) {
+    case "notification":
+      return <Notification payload={item.payload} />;
+    case "document":
+      return <Document payload={item.payload} />;
+    case "reminder":
+      return (
+        <>
+          <Title text={item.payload.title ?? "Reminder"} />
+          <Paragraph text={item.payload.message} />
+          {item.payload.late && <p class="aside">Late: the server was not running at its time.</p>}
+        </>
+      );
+    case "ring":
+      return (
+        <>
+          <Title text="Rang" />
+          {item.payload.message && <Paragraph text={item.payload.message} />}
+        </>
+      );
+    case "token.created":
+      return <NewTokenNote payload={item.payload} />;
+  }
+}
+
+function Title({ text }: { text: string }) {
+  return (
+    <h2 class="note-title" dir="auto">
+      <Visible text={text} />
+    </h2>
+  );
+}
+
+function Paragraph({ text }: { text: string }) {
+  return (
+    <p class="note-text" dir="auto">
+      <Visible text={text} />
+    </p>
+  );
+}
+
+type PayloadOf<Type extends NoteItem["type"]> = Extract<NoteItem, { type: Type }>["payload"];
+
+function Notification({ payload }: { payload: PayloadOf<"notification"> }) {
+  return (
+    <>
+      {payload.title && <Title text={payload.title} />}
+      {payload.markdown ? <Markdown text={payload.message} /> : <Paragraph text={payload.message} />}
+      {payload.tags.length > 0 && (
+        <ul class="tags" aria-label="Tags">
+          {payload.tags.map((tag) => (
+            <li key={tag}>
+              <Visible text={tag} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {(payload.url || payload.actions.length > 0) && (
+        <div class="links">
+          {payload.url && <OutLink url={payload.url} label={payload.url_title} />}
+          {payload.actions.map((action) => (
+            <OutLink key={action.label} url={action.url} label={action.label} />
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+let loadedMarkdown: ComponentType<{ text: string }> | null = null;
+
+/** The parser is loaded with the first message that needs it; until then its source is shown. */
+function Markdown({ text }: { text: string }) {
+  const [Rendered, setRendered] = useState(() => loadedMarkdown);
+  useEffect(() => {
+    if (Rendered) return;
+    void import("../markdown.tsx").then(({ MarkdownText }) => {
+      loadedMarkdown = MarkdownText;
+      setRendered(() => MarkdownText);
+    });
+  }, [Rendered]);
+  return Rendered ? <Rendered text={text} /> : <Paragraph text={text} />;
+}
+
+function Document({ payload }: { payload: PayloadOf<"document"> }) {
+  const size = new TextEncoder().encode(payload.content).length;
+  return (
+    <>
+      <Title text={payload.title ?? payload.filename} />
+      <details class="preview">
+        <summary>
+          <bdi>{payload.filename}</bdi> · {sizeOf(size)}
+        </summary>
+        <pre dir="auto">
+          <Visible text={payload.content} />
+        </pre>
+      </details>
+      <div class="links">
+        <button type="button" class="button" onClick={() => save(payload.filename, payload.content)}>
+          <Icon name="save" /> Save
+        </button>
+        <CopyButton text={payload.content} label="Copy text" />
+      </div>
+    </>
+  );
+}
+
+function NewTokenNote({ payload }: { payload: PayloadOf<"token.created"> }) {
+  const app = useApp();
+  return (
+    <>
+      <Title text={`Token “${payload.label}”`} />
+      <Paragraph text="Copy it to where it is needed, then erase it here." />
+      <div class="links">
+        <CopyButton text={payload.token} label="Copy token" />
+        <button type="button" class="button small" onClick={() => app.eraseToken(payload.id)}>
+          Erase it here
+        </button>
+      </div>
+    </>
+  );
+}
+
+function sizeOf(bytes: number): string {
+  return bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(bytes < 10_240 ? 1 : 0)} KB`;
+}
+
+/** Saved as plain text whatever its name says: nothing here is ever run or rendered. */
+function save(filename: string, content: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type: "text/plain" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = filename;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,138 @@
+/** The settings: a list of parts, each a screen of its own. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { App } from "../../state/app.ts";
+import { APP_BUILD } from "../../state/enrol.ts";
+import { hrefOf } from "../../state/route.ts";
+import { ConfirmButton, WorkButton } from "../controls.tsx";
+import { useApp } from "../hooks.ts";
+import { Icon, type IconName } from "../icons.tsx";
+import { Devices } from "./devices.tsx";
+import { Invite } from "./invite.tsx";
+import { Tokens } from "./tokens.tsx";
+
+const PARTS: readonly { name: string; title: string; hint: string; icon: IconName }[] = [
+  { name: "tokens", title: "Tokens", hint: "Who may ask and send", icon: "key" },
+  { name: "devices", title: "Devices", hint: "Rename, unpair, disconnect", icon: "phone" },
+  { name: "invite", title: "Invite a device", hint: "By QR code", icon: "invite" },
+];
+
+export function Settings({ part }: { part: string | null }) {
+  const title = PARTS.find(({ name }) => name === part)?.title;
+  if (!title) return <Overview />;
+  return (
+    <>
+      <a class="back" href={hrefOf("settings")}>
+        <Icon name="back" /> Settings
+      </a>
+      <h2 class="part-title">{title}</h2>
+      {part === "tokens" && <Tokens />}
+      {part === "devices" && <Devices />}
+      {part === "invite" && <Invite />}
+    </>
+  );
+}
+
+function Overview() {
+  const app = useApp();
+  return (
+    <div class="settings">
+      <nav class="group" aria-label="Settings">
+        {PARTS.map(({ name, title, hint, icon }) => (
+          <a key={name} class="group-row" href={hrefOf("settings", name)}>
+            <Icon name={icon} />
+            <span class="grow">
+              <strong>{title}</strong>
+              <small>{hint}</small>
+            </span>
+            <Icon name="next" />
+          </a>
+        ))}
+      </nav>
+      <Notifications />
+      <Appearance />
+      <section class="group">
+        <div class="group-row">
+          <span class="grow">
+            <strong>History</strong>
+            <small>Kept on this phone only, for 90 days</small>
+          </span>
+          <ConfirmButton
+            label="Clear"
+            question="Clear the history on this phone?"
+            confirm="Clear it"
+            work={() => app.clearHistory()}
+          />
+        </div>
+      </section>
+      <p class="fine">
+        <bdi>{location.host}</bdi> · app build {APP_BUILD}
+      </p>
+    </div>
+  );
+}
+
+const PUSH_TEXTS: Readonly<Record<App["push"], string>> = {
+  on: "On. The server can reach this phone while the app is closed.",
+  unasked: "Not allowed yet. Questions only show while the app is open.",
+  blocked: "Blocked in the browser’s settings for this site.",
+  unsupported: "This browser cannot receive pushes here. On an iPhone, add the app to the home screen.",
+  "server-off": "Allowed. This server does not push, so keep the app open.",
+  unreachable: "Allowed, but the push service cannot be reached now. It is tried again at every start.",
+};
+
+function Notifications() {
+  const app = useApp();
+  const canTurnOn = app.push === "unasked" || app.push === "unreachable";
+  return (
+    <section class="group">
+      <div class="group-row">
+        <Icon name="bell" />
+        <span class="grow">
+          <strong>Notifications</strong>
+          <small>{PUSH_TEXTS[app.push]}</small>
+        </span>
+        {canTurnOn && (
+          <WorkButton work={() => app.turnOnPush()}>{app.push === "unasked" ? "Allow" : "Try again"}</WorkButton>
+        )}
+      </div>
+    </section>
+  );
+}
+
+const THEMES = [
+  ["auto", "Auto"],
+  ["light", "Light"],
+  ["dark", "Dark"],
+] as const;
+
+function Appearance() {
+  const app = useApp();
+  const [theme, setTheme] = useState<(typeof THEMES)[number][0]>("auto");
+  useEffect(() => void app.theme().then(setTheme), [app]);
+  return (
+    <section class="group">
+      <div class="group-row wrap">
+        <span class="grow">
+          <strong>Appearance</strong>
+          <small>Text follows the size set in your browser</small>
+        </span>
+        <div class="segments" role="group" aria-label="Appearance">
+          {THEMES.map(([name, label]) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={theme === name}
+              onClick={() => {
+                setTheme(name);
+                void app.setTheme(name);
+              }}
+            >
+              {label}
+            </button>
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,103 @@
+/** The frame around the screens: where am I, is the line up, where else can I go. */
+
+import { useState } from "preact/hooks";
+import type { App } from "../state/app.ts";
+import { openQuestions, soundingRing, unreadCount } from "../state/lists.ts";
+import { hrefOf, type Tab } from "../state/route.ts";
+import { AppContext, useApp, useOnline, useRoute, useTick } from "./hooks.ts";
+import { Icon, Mark } from "./icons.tsx";
+import { Enrol } from "./screens/enrol.tsx";
+import { History } from "./screens/history.tsx";
+import { Inbox } from "./screens/inbox.tsx";
+import { Questions } from "./screens/questions.tsx";
+import { Revoked } from "./screens/revoked.tsx";
+import { RingScreen } from "./screens/ring.tsx";
+import { Settings } from "./screens/settings.tsx";
+
+export function Shell({ app }: { app: App }) {
+  return (
+    <AppContext.Provider value={app}>
+      <Screens />
+    </AppContext.Provider>
+  );
+}
+
+function Screens() {
+  const app = useApp();
+  const [isEnrolling, setEnrolling] = useState(app.session === null || location.pathname === "/enroll");
+  if (isEnrolling || !app.session) return <Enrol onDone={() => setEnrolling(false)} />;
+  if (app.link === "revoked") return <Revoked onDone={() => setEnrolling(true)} />;
+  return <Tabs />;
+}
+
+const TITLES: Readonly<Record<Tab, string>> = {
+  questions: "Questions",
+  inbox: "Inbox",
+  history: "History",
+  settings: "Settings",
+};
+
+function Tabs() {
+  const app = useApp();
+  const { tab, part } = useRoute();
+  const open = openQuestions(app.items, app.now());
+  const ring = soundingRing(app.items, app.now());
+  useTick(open.length > 0 || ring !== null);
+  const counts: Partial<Record<Tab, number>> = { questions: open.length, inbox: unreadCount(app.items) };
+  return (
+    <div class="frame">
+      <nav class="tabs" aria-label="Main">
+        <div class="brand">
+          <Mark />
+          <span>Reflecto</span>
+        </div>
+        {(Object.keys(TITLES) as Tab[]).map((name) => (
+          <TabLink key={name} tab={name} isCurrent={name === tab} count={counts[name] ?? 0} />
+        ))}
+      </nav>
+      <main class="screen">
+        <header class="top">
+          <h1>{TITLES[tab]}</h1>
+          <LinkStatus />
+        </header>
+        {tab === "questions" && <Questions focusId={part} />}
+        {tab === "inbox" && <Inbox focusId={part} />}
+        {tab === "history" && <History />}
+        {tab === "settings" && <Settings part={part} />}
+      </main>
+      {ring && <RingScreen key={ring.key} ring={ring} />}
+    </div>
+  );
+}
+
+function TabLink({ tab, isCurrent, count }: { tab: Tab; isCurrent: boolean; count: number }) {
+  return (
+    <a class="tab" href={hrefOf(tab)} aria-current={isCurrent ? "page" : undefined}>
+      <span class="tab-icon">
+        <Icon name={tab} />
+        {count > 0 && (
+          <span class={tab === "questions" ? "count urgent" : "count"} aria-hidden="true">
+            {count}
+          </span>
+        )}
+      </span>
+      <span class="tab-label">
+        {TITLES[tab]}
+        {count > 0 && <span class="visually-hidden">, {count} new</span>}
+      </span>
+    </a>
+  );
+}
+
+function LinkStatus() {
+  const app = useApp();
+  const isOnline = useOnline();
+  const isLive = isOnline && app.link === "live";
+  const text = isLive ? "Live" : isOnline ? "Connecting…" : "Offline";
+  return (
+    <p class={isLive ? "link-status live" : "link-status"} role="status">
+      <span class="dot" />
+      {text}
+    </p>
+  );
+}

@@ -1,0 +1,51 @@
+/** Text of others: whole, in its own direction, with nothing hidden in it. */
+
+import { visibleRuns } from "@reflecto/core";
+
+/** Inline; the surrounding element takes the direction of the text with `dir="auto"`. */
+export function Visible({ text }: { text: string }) {
+  return (
+    <bdi>
+      {visibleRuns(text).map((run) =>
+        run.isHidden ? (
+          <span class="hidden-char" title="A character that would not be seen">
+            {run.text}
+          </span>
+        ) : (
+          run.text
+        ),
+      )}
+    </bdi>
+  );
+}
+
+/** When something was sent: the time today, the day before that. */
+export function When({ ts, now }: { ts: number; now: number }) {
+  const date = new Date(ts * 1000);
+  const isToday = new Date(now * 1000).toDateString() === date.toDateString();
+  const shown = isToday
+    ? date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+    : date.toLocaleDateString([], { day: "numeric", month: "short" });
+  return (
+    <time class="when" dateTime={date.toISOString()} title={date.toLocaleString()}>
+      {shown}
+    </time>
+  );
+}
+
+/** A link out: what it is called, and where it really leads. */
+export function OutLink({ url, label }: { url: string; label: string | null }) {
+  const { host } = new URL(url);
+  return (
+    <a class="out-link" href={url} target="_blank" rel="noopener noreferrer">
+      {label && (
+        <span class="out-link-label">
+          <Visible text={label} />
+        </span>
+      )}
+      <span class="host">
+        <bdi>{host}</bdi> ↗
+      </span>
+    </a>
+  );
+}

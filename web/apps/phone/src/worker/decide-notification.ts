@@ -1,0 +1,98 @@
+/** Which system notification an item becomes. Pure. */
+
+import { type Item, type Question, visibleRuns, visibleText } from "@reflecto/core";
+import { outcomeOf, sourceName } from "./decide-words.ts";
+
+/** What goes to `showNotification`; `actions`, `renotify` and `vibrate` are not in every platform's types. */
+export interface Prompt {
+  title: string;
+  options: {
+    body: string;
+    tag: string;
+    icon: string;
+    badge: string;
+    timestamp: number;
+    silent: boolean;
+    renotify: boolean;
+    requireInteraction: boolean;
+    vibrate?: number[];
+    actions: { action: string; title: string }[];
+    data: { key: string };
+  };
+}
+
+/** Notifications cut their text; where that could happen, the answer belongs under the whole question in the app. */
+export const WHOLE_TEXT_MAX_CHARS = 140;
+const WHOLE_TEXT_MAX_LINES = 3;
+const RING_PATTERN = [600, 200, 600, 200, 600, 200, 600, 200, 600];
+
+/** Null for what needs no notification. `maxActions` is how many buttons the platform shows. */
+export function promptOf(item: Item, maxActions: number): Prompt | null {
+  const from = sourceName(item.source);
+  switch (item.type) {
+    case "interaction":
+      return questionPrompt(item, from, maxActions);
+    case "interaction.closed":
+      return null;
+    case "notification": {
+      const { title, message, priority } = item.payload;
+      const silent = priority === "min" || priority === "low";
+      return prompt(item, title ?? from, message, { silent, requireInteraction: priority === "urgent" });
+    }
+    case "document":
+      return prompt(item, item.payload.title ?? `Document from ${from}`, item.payload.filename);
+    case "reminder": {
+      const { title, message, late } = item.payload;
+      return prompt(item, title ?? "Reminder", late ? `${message} (late: the server was down)` : message);
+    }
+    case "ring":
+      return prompt(item, `${from} is ringing`, item.payload.message ?? "Tap to stop", {
+        requireInteraction: true,
+        vibrate: RING_PATTERN,
+        actions: maxActions > 0 ? [{ action: "stop", title: "Stop" }] : [],
+      });
+    case "token.created":
+      return prompt(item, "New token", `“${item.payload.label}” is ready to be copied`);
+  }
+}
+
+function questionPrompt(question: Question, from: string, maxActions: number): Prompt | null {
+  if (question.phase !== "open") return null;
+  const { choices } = question.payload;
+  const runs = visibleRuns(question.payload.question);
+  const text = runs.map((run) => run.text).join("");
+  const isWhole = text.length <= WHOLE_TEXT_MAX_CHARS && text.split("\n").length <= WHOLE_TEXT_MAX_LINES;
+  const isPlain = runs.every((run) => !run.isHidden);
+  const hasButtons = isWhole && isPlain && choices.length <= maxActions;
+  const actions = choices.map((label, index) => ({ action: `choice-${index}`, title: visibleText(label) }));
+  return prompt(question, `${from} asks`, isWhole ? text : `${text}\n\nOpen to read it all and answer`, {
+    requireInteraction: true,
+    actions: hasButtons ? actions : [],
+  });
+}
+
+/** What replaces the question once it is over; quiet, for the person knows. */
+export function resultPrompt(question: Question, isOnline: boolean): Prompt | null {
+  const outcome = outcomeOf(question, isOnline);
+  if (!outcome) return null;
+  return prompt(question, outcome.text, question.payload.question, { silent: true, renotify: false });
+}
+
+function prompt(item: Item, title: string, body: string, options: Partial<Prompt["options"]> = {}): Prompt {
+  return {
+    title: visibleText(title),
+    options: {
+      body: visibleText(body),
+      tag: item.key,
+      icon: "/icons/icon-192.png",
+      badge: "/icons/badge-96.png",
+      timestamp: item.ts * 1000,
+      silent: false,
+      renotify: options.silent !== true,
+      requireInteraction: false,
+      actions: [],
+      data: { key: item.key },
+      ...options,
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/** What the service worker does: takes in, announces, answers, and cleans up behind itself. */
+
+import { type Change, type Item, pullEntries, type Question, SERVER } from "@reflecto/core";
+import { openChannel, showBadge } from "../platform/channel.ts";
+import { openDatabase } from "../platform/database.ts";
+import { ensureSubscription } from "../platform/push.ts";
+import { openSession, type Session } from "../platform/session.ts";
+import { announcementOf, endingOf } from "./decide-announcement.ts";
+import { clickOf, pathOf } from "./decide-click.ts";
+import { type Prompt, promptOf, resultPrompt } from "./decide-notification.ts";
+import { pushMessageOf } from "./decide-push.ts";
+
+const SYNC_TAG = "answers";
+
+/** Background Sync, where the platform has it. */
+type SyncRegistration = ServiceWorkerRegistration & { sync?: { register(tag: string): Promise<void> } };
+
+export class Duties {
+  readonly #scope: ServiceWorkerGlobalScope;
+  readonly #channel: BroadcastChannel;
+  #session: Promise<Session | null> | null = null;
+
+  constructor(scope: ServiceWorkerGlobalScope) {
+    this.#scope = scope;
+    this.#channel = openChannel((news) => {
+      if (news.what === "forgotten") this.#session = null;
+    });
+  }
+
+  async receivePush(json: string | null): Promise<void> {
+    const session = await this.#open();
+    if (!session) return;
+    const message = pushMessageOf(json);
+    if (message.does === "take") await session.intake.takeSingle({ from: SERVER, blob: message.blob });
+    else await pullEntries(session.api, session.store, session.intake);
+    if (this.#mustShow) await this.#showSomething(session);
+  }
+
+  async takeClick(action: string, notification: { data: unknown }): Promise<void> {
+    const session = await this.#open();
+    const key = (notification.data as { key?: string } | null)?.key;
+    const item = session && key ? await session.store.item(key) : null;
+    const click = clickOf(action, item);
+    if (click.does === "open" || !session) return this.#openPage(click.does === "open" ? click.path : pathOf(item));
+    if (click.does === "stop") {
+      await session.store.markRead([click.key]);
+      this.#channel.postMessage({ what: "items" });
+      return;
+    }
+    await session.answers.tap(item as Question, click.choiceIndex);
+    await this.sendAnswers({ isLastChance: true });
+    await this.#showResult(session, click.id);
+  }
+
+  /** Throws where answers still wait, so that Background Sync comes again; the last chance registers for it instead. */
+  async sendAnswers({ isLastChance }: { isLastChance: boolean }): Promise<void> {
+    const session = await this.#open();
+    if (!session) return;
+    const outcome = await session.answers.flush();
+    if (outcome.state !== "retry") return;
+    if (!isLastChance) throw new Error("answers are still waiting");
+    await (this.#scope.registration as SyncRegistration).sync?.register(SYNC_TAG).catch(() => undefined);
+  }
+
+  async renewSubscription(): Promise<void> {
+    const session = await this.#open();
+    if (session) await ensureSubscription(session, this.#scope.registration);
+  }
+
+  async #open(): Promise<Session | null> {
+    this.#session ??= openDatabase().then((database) => openSession(database, (changes) => this.#tell(changes)));
+    const session = await this.#session;
+    if (!session) this.#session = null; // enrolled later, perhaps
+    return session;
+  }
+
+  async #tell(changes: Change[]): Promise<void> {
+    this.#channel.postMessage({ what: "items" });
+    const session = await this.#open();
+    if (!session) return;
+    for (const { item, what } of changes) {
+      if (what === "came") await this.#announce(session, item);
+      else if (item.type === "interaction") await this.#showEnd(item);
+    }
+    await this.#updateBadge(session);
+  }
+
+  async #announce(session: Session, item: Item): Promise<void> {
+    const prompt = promptOf(item, this.#maxActions);
+    if (!prompt) return;
+    const isFirst = await session.store.claimAnnouncement(item.key);
+    const isPageVisible = await this.#isPageVisible();
+    const plan = announcementOf({ isFirst, isPageVisible, mustShow: this.#mustShow });
+    if (plan === "show") await this.#show(prompt);
+    if (plan === "repeat-quietly") await this.#showQuietly(prompt);
+  }
+
+  async #showEnd(question: Question): Promise<void> {
+    const shown = await this.#scope.registration.getNotifications({ tag: question.key });
+    const wasTappedHere = question.tappedIndex !== null;
+    const plan = endingOf({ isOnScreen: shown.length > 0, wasTappedHere, mustShow: this.#mustShow });
+    const result = plan === "repeat-quietly" ? resultPrompt(question, navigator.onLine) : null;
+    if (result) await this.#show(result);
+    else for (const notification of shown) notification.close();
+  }
+
+  async #showResult(session: Session, id: string): Promise<void> {
+    const question = await session.store.question(id);
+    const result = question && resultPrompt(question, question.phase !== "sending");
+    if (result) await this.#show(result);
+    await this.#updateBadge(session);
+  }
+
+  /** A push that brought nothing new must show something all the same: the latest thing, quietly. */
+  async #showSomething(session: Session): Promise<void> {
+    if ((await this.#scope.registration.getNotifications()).length > 0) return;
+    const items = (await session.store.items()).sort((a, b) => b.receivedAt - a.receivedAt);
+    for (const item of items) {
+      const isOver = item.type === "interaction" && item.phase !== "open";
+      const prompt = isOver ? resultPrompt(item, true) : promptOf(item, this.#maxActions);
+      if (prompt) return this.#showQuietly(prompt);
+    }
+  }
+
+  #showQuietly({ title, options }: Prompt): Promise<void> {
+    return this.#show({ title, options: { ...options, silent: true, renotify: false } });
+  }
+
+  #show({ title, options }: Prompt): Promise<void> {
+    return this.#scope.registration.showNotification(title, options as NotificationOptions);
+  }
+
+  async #updateBadge({ store, clock }: Session): Promise<void> {
+    const now = clock.now();
+    const open = (await store.items()).filter(
+      (item) => item.type === "interaction" && item.phase === "open" && item.payload.expires_at > now,
+    );
+    await showBadge(open.length);
+  }
+
+  async #isPageVisible(): Promise<boolean> {
+    const pages = await this.#scope.clients.matchAll({ type: "window" });
+    return pages.some((page) => page.visibilityState === "visible");
+  }
+
+  async #openPage(path: string): Promise<void> {
+    const [page] = await this.#scope.clients.matchAll({ type: "window" });
+    if (!page) {
+      await this.#scope.clients.openWindow(path);
+      return;
+    }
+    page.postMessage({ open: path });
+    await page.focus();
+  }
+
+  /** How many buttons a notification may have; 0 where the platform has none. */
+  get #maxActions(): number {
+    return (Notification as { maxActions?: number }).maxActions ?? 0;
+  }
+
+  // WebKit is the one engine without `maxActions`, and the one that counts pushes that show nothing.
+  get #mustShow(): boolean {
+    return !("maxActions" in Notification);
+  }
+}
