@@ -20,6 +20,7 @@ from reflecto.api.interactions import interaction_routes
 from reflecto.api.limits import Gate
 from reflecto.api.messages import message_routes
 from reflecto.api.pushover import pushover_routes
+from reflecto.api.reference import reference_routes
 from reflecto.api.sync import sync_routes
 from reflecto.api.tokens import token_routes
 from reflecto.api.webapp import webapp_routes
@@ -116,6 +117,7 @@ class Services:
             *token_routes(auth, self.tokens),
             *sync_routes(auth, self.devices, self.hub),
             *health_routes(self.store, self.clock),
+            *reference_routes(self.store),
             *webapp_routes(),
         ]
         app = create_app(list(routes), self._lifespan)

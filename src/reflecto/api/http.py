@@ -134,6 +134,11 @@ class Endpoint:
             self._handlers.setdefault("HEAD", handlers["GET"])
         self._allow = ", ".join(self._handlers)
 
+    @property
+    def methods(self) -> frozenset[str]:
+        """The methods it answers."""
+        return frozenset(self._handlers)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, errors included."""
         call = Call(scope, receive, send)

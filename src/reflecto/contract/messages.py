@@ -29,8 +29,9 @@ class Action(msgspec.Struct, frozen=True):
 
 
 class SendRequest(Request, frozen=True, kw_only=True):
-    """A notification. Byte bounds are checked in `core.messages`, where the details name the byte count."""
+    """A notification."""
 
+    # Bounds in bytes are checked in `core.messages`, where the details name the byte count.
     field_errors: ClassVar = {
         "message": errors.INVALID_MESSAGE,
         "title": errors.INVALID_TITLE,

@@ -1,0 +1,277 @@
+"""The API described in OpenAPI 3.1, made from the wire models and the table of operations."""
+
+from collections.abc import Iterable
+from functools import cache
+from itertools import groupby
+from typing import Any, Final
+
+import msgspec
+
+from reflecto.api.fields import NOTES
+from reflecto.api.operations import OPERATIONS, TAGS
+from reflecto.api.operations.operation import JSON, MULTIPART, TEXT, URLENCODED, Operation, Parameter, Success
+from reflecto.api.operations.pushover import PUSHOVER_NOTES, PushoverError
+from reflecto.api.operations.server import SERVER_NOTES
+from reflecto.api.schemas import Schema, form_schema, schemas_of
+from reflecto.contract.devices import SyncEntry
+from reflecto.contract.errors import CATALOGUE, INTERNAL_ERROR, INVALID_TOKEN, MISSING_TOKEN, UNAVAILABLE, ErrorSpec
+from reflecto.contract.limits import MESSAGE_MAX_BYTES
+from reflecto.contract.wire import Request
+
+API_VERSION: Final = "1.1.0"
+DESCRIPTION: Final = """\
+One HTTPS call sends a notification or asks a question on the owner's phones; one tap answers it.
+
+- Requests carry a sender token: `Authorization: Bearer rfk_live_…`. Test tokens (`rfk_test_…`) are validated,
+  limited and answered alike, and nothing reaches a device.
+- Times are Unix seconds. Unknown fields are ignored. Text is UTF-8; what is not is refused.
+- Silence is never consent: only an interaction whose status is `answered` has an answer.
+"""
+
+# Flat on purpose, and unlike the rest: clients of the API rely on both shapes. Source: api.md "Errors".
+ERROR_SCHEMAS: Final = {
+    "Error": {
+        "description": "Every error but 401. Codes are stable, messages may be reworded.",
+        "type": "object",
+        "required": ["error"],
+        "properties": {
+            "error": {
+                "type": "object",
+                "required": ["code", "message"],
+                "properties": {
+                    "code": {"type": "string", "description": "What went wrong, for programs"},
+                    "message": {"type": "string", "description": "The same for people"},
+                    "details": {
+                        "type": "object",
+                        "additionalProperties": True,
+                        "description": "More about it, where the code has more",
+                    },
+                },
+            }
+        },
+    },
+    "AuthError": {
+        "description": "Flat on purpose. missing_token carries a message; invalid_token carries the code alone.",
+        "type": "object",
+        "required": ["error"],
+        "properties": {
+            "error": {"type": "string", "enum": ["missing_token", "invalid_token"], "description": "What went wrong"},
+            "message": {"type": "string", "description": "Only with missing_token"},
+        },
+    },
+}
+SECURITY_SCHEMES: Final = {
+    "BearerAuth": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "rfk_live_… or rfk_test_…, then 32 characters of [A-Za-z0-9]",
+        "description": "A sender token, made on a phone.",
+    },
+    "DeviceAuth": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "rfd_live_…, then 32 characters of [A-Za-z0-9]",
+        "description": "A device's own token, given when it enrols.",
+    },
+}
+SHARED_RESPONSES: Final = {401: "AuthError", 500: "InternalError", 503: "Unavailable"}
+SECURITY: Final[dict[str, list[dict[str, list[str]]]]] = {
+    "sender": [{"BearerAuth": []}],
+    "device": [{"DeviceAuth": []}],
+    "either": [{"BearerAuth": []}, {"DeviceAuth": []}],
+    "path": [],
+    "body": [],
+    "none": [],
+}
+_LIMIT_HEADERS: Final = {
+    "X-RateLimit-Limit": ("integer", "Requests the tightest layer allows in its window"),
+    "X-RateLimit-Remaining": ("integer", "Requests it has left"),
+    "X-RateLimit-Reset": ("integer", "When it next frees something, in Unix seconds"),
+    "X-RateLimit-Resource": (
+        "string",
+        "Which layer it is: `token_burst`, `token_monthly`, `receiver_daily`, `ip_minute` or `ip_hour`",
+    ),
+}
+HEADERS: Final[dict[str, Any]] = {
+    **{
+        name: {"description": text, "required": True, "schema": {"type": kind}}
+        for name, (kind, text) in _LIMIT_HEADERS.items()
+    },
+    "Retry-After": {"description": "How many seconds to wait", "schema": {"type": "integer", "minimum": 1}},
+    "WWW-Authenticate": {"description": "`Bearer`", "required": True, "schema": {"type": "string"}},
+}
+
+
+@cache
+def document() -> bytes:
+    """Return the document as JSON."""
+    return msgspec.json.encode(_document())
+
+
+@cache
+def document_yaml() -> bytes:
+    """Return the document as YAML."""
+    return msgspec.yaml.encode(msgspec.json.decode(document()))  # decoded, so that nothing is shared: no YAML anchors
+
+
+def _document() -> dict[str, Any]:
+    models = [model for operation in OPERATIONS for model in _models_of(operation)] + [PushoverError, SyncEntry]
+    unique = list(dict.fromkeys(models))
+    schemas, components = schemas_of(unique, {**NOTES, **PUSHOVER_NOTES, **SERVER_NOTES})
+    of_model = dict(zip(unique, schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _Drawing(
+            operation, of_model, components
+        ).draw()
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Reflecto API",
+            "version": API_VERSION,
+            "description": DESCRIPTION,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/", "description": "The server this document came from"}],
+        "security": SECURITY["sender"],
+        "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
+        "paths": paths,
+        "components": {
+            "schemas": {**components, **ERROR_SCHEMAS},
+            "responses": _shared_responses(),
+            "examples": {spec.code: {"summary": spec.message, "value": _example(spec)} for spec in CATALOGUE.values()},
+            "headers": HEADERS,
+            "securitySchemes": SECURITY_SCHEMES,
+        },
+    }
+
+
+def _models_of(operation: Operation) -> Iterable[Any]:
+    if operation.request is not None:
+        yield operation.request
+    for success in operation.successes:
+        yield from success.models
+
+
+class _Drawing:
+    """One operation of the table, as an OpenAPI operation."""
+
+    def __init__(self, operation: Operation, of_model: dict[Any, Schema], components: dict[str, Schema]) -> None:
+        self._operation = operation
+        self._of_model = of_model
+        self._components = components
+
+    def draw(self) -> dict[str, Any]:
+        operation = self._operation
+        drawn: dict[str, Any] = {
+            "tags": [operation.tag],
+            "operationId": operation.id,
+            "summary": operation.summary,
+            "description": operation.description,
+            "security": SECURITY[operation.auth],
+        }
+        if operation.parameters:
+            drawn["parameters"] = [_parameter(parameter) for parameter in operation.parameters]
+        if operation.request is not None:
+            drawn["requestBody"] = {"required": True, "content": self._body(operation.request)}
+        drawn["responses"] = {str(success.status): self._success(success) for success in operation.successes}
+        for status, specs in groupby(operation.every_error(), key=lambda spec: spec.status):
+            drawn["responses"][str(status)] = self._errors(status, list(specs))
+        drawn["x-codeSamples"] = [{"lang": "Shell", "label": "curl", "source": operation.curl}]
+        return drawn
+
+    def _body(self, model: type[Request]) -> dict[str, Any]:
+        reference = self._of_model[model]
+        form = form_schema(self._components[model.__name__])
+        text = {"type": "string", "minLength": 1, "maxLength": MESSAGE_MAX_BYTES, "description": "The message"}
+        forms = {JSON: reference, MULTIPART: form, URLENCODED: form, TEXT: text}
+        return {name: {"schema": forms[name]} for name in self._operation.body_forms}
+
+    def _success(self, success: Success) -> dict[str, Any]:
+        drawn: dict[str, Any] = {"description": success.description}
+        headers = self._limit_headers() | {
+            name: {"description": text, "schema": {"type": "string"}} for name, text in success.headers.items()
+        }
+        if headers:
+            drawn["headers"] = headers
+        if success.models:
+            schemas = [self._of_model[model] for model in success.models]
+            drawn["content"] = {JSON: {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}}
+        elif success.media_type != JSON:
+            drawn["content"] = {success.media_type: {"schema": {"type": "string"}}}
+        return drawn
+
+    def _errors(self, status: int, specs: list[ErrorSpec]) -> dict[str, Any]:
+        if self._operation.error_shape == "pushover":
+            examples = {spec.code: {"value": _pushover_example(spec)} for spec in specs}
+            drawn = _error_response(specs, "PushoverError", examples)
+        elif status in SHARED_RESPONSES:
+            return {"$ref": f"#/components/responses/{SHARED_RESPONSES[status]}"}
+        else:
+            drawn = _error_response(specs, "Error")
+        if headers := self._error_headers(status):
+            drawn["headers"] = headers
+        return drawn
+
+    def _error_headers(self, status: int) -> dict[str, Any]:
+        if status == 401:
+            return {"WWW-Authenticate": {"$ref": "#/components/headers/WWW-Authenticate"}}
+        if status == 429:
+            return {"Retry-After": {"$ref": "#/components/headers/Retry-After"}, **self._limit_headers()}
+        return {}
+
+    def _limit_headers(self) -> dict[str, Any]:
+        names = _LIMIT_HEADERS if self._operation.limited else ()
+        return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "in": parameter.place,
+        "required": parameter.place == "path",
+        "description": parameter.description,
+        "schema": dict(parameter.schema),
+    }
+
+
+def _error_response(specs: list[ErrorSpec], schema: str, examples: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the reply of one status; its examples are named after the codes there may be."""
+    return {
+        "description": "One of " + ", ".join(f"`{spec.code}`" for spec in specs),
+        "content": {
+            JSON: {
+                "schema": {"$ref": f"#/components/schemas/{schema}"},
+                "examples": examples or {spec.code: {"$ref": f"#/components/examples/{spec.code}"} for spec in specs},
+            }
+        },
+    }
+
+
+def _shared_responses() -> dict[str, Any]:
+    """Return the replies that are the same wherever they occur."""
+    return {
+        "AuthError": {
+            **_error_response([MISSING_TOKEN, INVALID_TOKEN], "AuthError"),
+            "headers": {"WWW-Authenticate": {"$ref": "#/components/headers/WWW-Authenticate"}},
+        },
+        "InternalError": _error_response([INTERNAL_ERROR], "Error"),
+        "Unavailable": {
+            **_error_response([UNAVAILABLE], "Error"),
+            "headers": {"Retry-After": {"$ref": "#/components/headers/Retry-After"}},
+        },
+    }
+
+
+def _example(spec: ErrorSpec) -> dict[str, Any]:
+    """Return the reply with this code and its own message; 401 is flat."""
+    if spec is INVALID_TOKEN:
+        return {"error": spec.code}
+    if spec.status == 401:
+        return {"error": spec.code, "message": spec.message}
+    return {"error": {"code": spec.code, "message": spec.message}}
+
+
+def _pushover_example(spec: ErrorSpec) -> dict[str, Any]:
+    request_id = PUSHOVER_NOTES[PushoverError]["request"]["examples"][0]
+    return {"status": 0, "errors": [spec.code], "request": request_id}

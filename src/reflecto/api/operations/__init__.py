@@ -1,0 +1,19 @@
+"""Every call of the API, as one table. The OpenAPI document, the reference page and their tests are made from it."""
+
+from typing import Final
+
+from reflecto.api.operations.devices import DEVICES
+from reflecto.api.operations.operation import Operation
+from reflecto.api.operations.pushover import PUSHOVER
+from reflecto.api.operations.questions import QUESTIONS
+from reflecto.api.operations.sending import SENDING
+from reflecto.api.operations.server import SERVER
+
+TAGS: Final = {
+    "Interactions": "Ask a question on the owner's phones and read the tap that answers it.",
+    "Messages": "Send notifications, text files, rings and reminders.",
+    "Pushover": "The calls of Pushover's API, for clients whose base URL can be changed.",
+    "Devices": "The other side: what phones, browsers and terminals call with their device token.",
+    "Server": "What the server says of itself.",
+}
+OPERATIONS: Final[tuple[Operation, ...]] = (*QUESTIONS, *SENDING, *PUSHOVER, *DEVICES, *SERVER)

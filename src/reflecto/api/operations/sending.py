@@ -1,0 +1,176 @@
+"""Messages, documents, rings, reminders and the devices they go to. Source: api.md."""
+
+from typing import Final
+
+from reflecto.api.operations.operation import (
+    AS_SENDER,
+    JSON,
+    MULTIPART,
+    SENDING_JSON,
+    TEXT,
+    URLENCODED,
+    Operation,
+    Parameter,
+    curl,
+    done,
+    path_id,
+)
+from reflecto.contract import errors
+from reflecto.contract.devices import DeviceList
+from reflecto.contract.limits import DOCUMENT_MAX_BYTES, ENVELOPE_MAX_BYTES, RING_DELIVERY_SECONDS
+from reflecto.contract.messages import (
+    DocumentRequest,
+    DocumentResponse,
+    ReminderList,
+    ReminderRequest,
+    ReminderResponse,
+    RingRequest,
+    SendRequest,
+    SendResponse,
+)
+
+TAG: Final = "Messages"
+SEND_FORMS: Final = (JSON, URLENCODED, MULTIPART, TEXT)
+SEND_ERRORS: Final = (errors.MESSAGE_TOO_LONG, errors.PRIORITY_CAPPED, errors.SCOPE_DENIED)
+_TOKEN: Final = Parameter(
+    name="token",
+    place="path",
+    description="The sender token; it is taken out of every log line",
+    schema={"type": "string", "pattern": "^rfk_(live|test)_[A-Za-z0-9]{32}$"},
+)
+_QUEUED: Final = "It is in the queues of the devices named; none at all is a warning, not an error."
+
+SENDING: Final = (
+    Operation(
+        method="POST",
+        path="/v1/send",
+        id="sendMessage",
+        tag=TAG,
+        summary="Send a notification",
+        description=(
+            "The body may be JSON, a form, or just the text: `text/plain`, no Content-Type, or what `curl -d` sends, "
+            "as long as no field's name stands before a `=` in it. In a form, `tags` are separated by commas and "
+            "`actions` is JSON.\n\n"
+            f"What goes to the devices is at most {ENVELOPE_MAX_BYTES} bytes in all, else `payload_too_large`."
+        ),
+        curl=curl('"$REFLECTO_URL/v1/send"', AS_SENDER, '-d "Backup finished"'),
+        auth="sender",
+        request=SendRequest,
+        body_forms=SEND_FORMS,
+        successes=(done(200, _QUEUED, SendResponse),),
+        errors=SEND_ERRORS,
+        limited=True,
+    ),
+    Operation(
+        method="POST",
+        path="/v1/send/{token}",
+        id="sendMessageByUrl",
+        tag=TAG,
+        summary="Send a notification from where only a URL can be set",
+        description="The same as `POST /v1/send`, with the token in the path.",
+        curl=curl(
+            '"$REFLECTO_URL/v1/send/$REFLECTO_TOKEN"',
+            '-d title=nas -d priority=high --data-urlencode "message=Disk 3 is failing & getting hot"',
+        ),
+        auth="path",
+        request=SendRequest,
+        body_forms=SEND_FORMS,
+        parameters=(_TOKEN,),
+        successes=(done(200, _QUEUED, SendResponse),),
+        errors=SEND_ERRORS,
+        limited=True,
+    ),
+    Operation(
+        method="POST",
+        path="/v1/documents",
+        id="sendDocument",
+        tag=TAG,
+        summary="Send a text file to the downloads",
+        description=f"At most {DOCUMENT_MAX_BYTES} bytes (128 KiB) of UTF-8, under a name no system trips over.",
+        curl=curl(
+            '"$REFLECTO_URL/v1/documents"',
+            AS_SENDER,
+            SENDING_JSON,
+            '-d \'{"filename": "report.md", "content": "# Nightly report\\n\\nAll green.\\n"}\'',
+        ),
+        auth="sender",
+        request=DocumentRequest,
+        successes=(done(201, _QUEUED, DocumentResponse),),
+        errors=(errors.SCOPE_DENIED,),
+        limited=True,
+    ),
+    Operation(
+        method="POST",
+        path="/v1/ring",
+        id="ring",
+        tag=TAG,
+        summary="Make the phones sound",
+        description=(
+            f"A phone that does not get it within {RING_DELIVERY_SECONDS} seconds does not sound later. "
+            "The priority is `high`."
+        ),
+        curl=curl('"$REFLECTO_URL/v1/ring"', AS_SENDER, SENDING_JSON, "-d '{\"duration\": 30}'"),
+        auth="sender",
+        request=RingRequest,
+        successes=(done(200, "It is in the queues of the phones named.", SendResponse),),
+        errors=(errors.MESSAGE_TOO_LONG, errors.PRIORITY_CAPPED, errors.SCOPE_DENIED, errors.NO_PHONE_DEVICE),
+        limited=True,
+    ),
+    Operation(
+        method="POST",
+        path="/v1/reminders",
+        id="createReminder",
+        tag=TAG,
+        summary="Set a reminder",
+        description=(
+            "It comes once, also after a restart. If the server is down at that time it comes as soon as it is up, "
+            "marked as late."
+        ),
+        curl=curl(
+            '"$REFLECTO_URL/v1/reminders"',
+            AS_SENDER,
+            SENDING_JSON,
+            '-d "{\\"message\\": \\"Stand-up\\", \\"at\\": $(($(date +%s) + 3600))}"',
+        ),
+        auth="sender",
+        request=ReminderRequest,
+        successes=(done(201, "It is kept durably until it is due.", ReminderResponse),),
+        errors=(errors.SCOPE_DENIED, errors.TOO_MANY_REMINDERS),
+        limited=True,
+    ),
+    Operation(
+        method="GET",
+        path="/v1/reminders",
+        id="listReminders",
+        tag=TAG,
+        summary="List the token's waiting reminders",
+        description="Those of other tokens are not listed.",
+        curl=curl('"$REFLECTO_URL/v1/reminders"', AS_SENDER),
+        auth="sender",
+        successes=(done(200, "The reminders that wait.", ReminderList),),
+    ),
+    Operation(
+        method="DELETE",
+        path="/v1/reminders/{id}",
+        id="deleteReminder",
+        tag=TAG,
+        summary="Drop a reminder",
+        description="One that has come is gone: `not_found`.",
+        curl=curl('-X DELETE "$REFLECTO_URL/v1/reminders/$REMINDER_ID"', AS_SENDER),
+        auth="sender",
+        parameters=(path_id("rem", "reminder"),),
+        successes=(done(204, "It will not come."),),
+        errors=(errors.NOT_FOUND,),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/devices",
+        id="listDevices",
+        tag=TAG,
+        summary="List the owner's devices",
+        description="Their status only. Works with a sender token and with a device token.",
+        curl=curl('"$REFLECTO_URL/v1/devices"', AS_SENDER),
+        auth="either",
+        successes=(done(200, "The devices.", DeviceList),),
+    ),
+)

@@ -1,0 +1,74 @@
+"""What the server says of itself."""
+
+from typing import Final, Literal
+
+import msgspec
+
+from reflecto.api.fields import Notes, note
+from reflecto.api.operations.operation import Operation, Success, done
+
+TAG: Final = "Server"
+
+
+class Health(msgspec.Struct, frozen=True):
+    """The process answers."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class Readiness(msgspec.Struct, frozen=True):
+    """A write has just reached the disk."""
+
+    status: Literal["ready"]
+
+
+SERVER_NOTES: Final[Notes] = {
+    Health: {"status": note("It answers", "ok"), "version": note("The server's version", "0.1.0")},
+    Readiness: {"status": note("It can store", "ready")},
+}
+
+
+def _page(path: str, operation_id: str, summary: str, media_type: str) -> Operation:
+    return Operation(
+        method="GET",
+        path=path,
+        id=operation_id,
+        tag=TAG,
+        summary=summary,
+        description="For everyone.",
+        curl=f'curl "$REFLECTO_URL{path}"',
+        auth="none",
+        successes=(Success(status=200, description=summary, media_type=media_type),),
+    )
+
+
+SERVER: Final = (
+    Operation(
+        method="GET",
+        path="/healthz",
+        id="health",
+        tag=TAG,
+        summary="Is the server up?",
+        description="Touches nothing but the process itself.",
+        curl='curl "$REFLECTO_URL/healthz"',
+        auth="none",
+        successes=(done(200, "It is.", Health),),
+    ),
+    Operation(
+        method="GET",
+        path="/readyz",
+        id="readiness",
+        tag=TAG,
+        summary="Can the server store anything?",
+        description="Writes something small.",
+        curl='curl "$REFLECTO_URL/readyz"',
+        auth="none",
+        successes=(done(200, "It can.", Readiness),),
+    ),
+    _page("/openapi.json", "openapiJson", "This document as JSON", "application/json"),
+    _page("/openapi.yaml", "openapiYaml", "This document as YAML", "application/yaml"),
+    _page("/docs", "reference", "The reference for people", "text/html"),
+    _page("/docs.css", "referenceStyle", "The style of the reference", "text/css"),
+    _page("/llms.txt", "llmsTxt", "The reference for language models", "text/plain"),
+)

@@ -1,0 +1,68 @@
+"""Routes of the API's description: for programs, for people and for language models."""
+
+import gzip
+import hashlib
+from functools import cache
+from typing import Final
+
+import msgspec
+from starlette.routing import Route
+
+from reflecto.api.http import Call, Endpoint
+from reflecto.api.openapi import document, document_yaml
+from reflecto.api.reference_page import render_llms, render_page, style
+from reflecto.api.webapp import REVALIDATE, WebFile
+from reflecto.core.enrolment import PUBLIC_URL_FACT
+from reflecto.core.ports import Store
+
+HTML: Final = b"text/html; charset=utf-8"
+CSS: Final = b"text/css; charset=utf-8"
+TEXT: Final = b"text/plain; charset=utf-8"
+
+
+def reference_routes(store: Store) -> list[Route]:
+    """Return /openapi.json, /openapi.yaml, /docs, its style, and /llms.txt."""
+
+    async def openapi_json(call: Call) -> None:
+        await _file(b"application/json", document()).answer(call)
+
+    async def openapi_yaml(call: Call) -> None:
+        await _file(b"application/yaml", document_yaml()).answer(call)
+
+    async def docs(call: Call) -> None:
+        await _page(await store.recall(PUBLIC_URL_FACT) or "").answer(call)
+
+    async def docs_style(call: Call) -> None:
+        await _file(CSS, style().encode()).answer(call)
+
+    async def llms(call: Call) -> None:
+        await _llms(await store.recall(PUBLIC_URL_FACT) or "").answer(call)
+
+    return [
+        Route("/openapi.json", Endpoint(GET=openapi_json)),
+        Route("/openapi.yaml", Endpoint(GET=openapi_yaml)),
+        Route("/docs", Endpoint(GET=docs)),
+        Route("/docs.css", Endpoint(GET=docs_style)),
+        Route("/llms.txt", Endpoint(GET=llms)),
+    ]
+
+
+@cache
+def _page(public_url: str) -> WebFile:
+    return _file(HTML, render_page(msgspec.json.decode(document()), public_url).encode())
+
+
+@cache
+def _llms(public_url: str) -> WebFile:
+    return _file(TEXT, render_llms(public_url).encode())
+
+
+@cache
+def _file(content_type: bytes, plain: bytes) -> WebFile:
+    return WebFile(
+        content_type=content_type,
+        cache_control=REVALIDATE,
+        etag=f'"{hashlib.sha256(plain).hexdigest()[:32]}"'.encode(),
+        plain=plain,
+        gzipped=gzip.compress(plain, mtime=0),
+    )

@@ -1,0 +1,81 @@
+"""JSON Schemas of the wire models, drawn by msgspec from the types that validate and encode."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from reflecto.api.fields import Notes
+from reflecto.contract.wire import Request
+
+Schema = dict[str, Any]
+
+REF_TEMPLATE: Final = "#/components/schemas/{name}"
+_TYPE_NAMES: Final[Mapping[type, str]] = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
+
+
+def schemas_of(models: Sequence[type[msgspec.Struct]], notes: Notes) -> tuple[list[Schema], dict[str, Schema]]:
+    """Return the schema of each model (a reference where it is a Struct) and the components they refer to."""
+    schemas, components = msgspec.json.schema_components(models, ref_template=REF_TEMPLATE)
+    requests = {model.__name__ for model in models if issubclass(model, Request)}
+    by_name = {model.__name__: fields for model, fields in notes.items()}
+    for name, schema in components.items():
+        _refine_model(schema, by_name.get(name, {}))
+        if name not in requests:  # replies carry every field, and what is inside requests has no optional ones
+            schema["required"] = list(schema["properties"])
+    return [_refine(dict(schema)) for schema in schemas], components
+
+
+def form_schema(model_schema: Schema) -> Schema:
+    """Return the schema of a model sent as a form, where everything is text."""
+    properties = {name: _as_form_field(name, field) for name, field in model_schema["properties"].items()}
+    return {"type": "object", "properties": properties}
+
+
+def _refine_model(schema: Schema, notes: Mapping[str, Mapping[str, Any]]) -> None:
+    properties: dict[str, Schema] = schema["properties"]
+    for name, field in properties.items():
+        note = notes.get(name, {})
+        described = {"description": note["description"]} if note else {}  # first, for whoever reads the document
+        properties[name] = {**described, **_refine(field), **note}
+    schema.pop("title", None)
+
+
+def _refine(schema: Schema) -> Schema:
+    """Return an equal schema that says its types by name, and alternatives of plain types as one."""
+    if "items" in schema:
+        schema["items"] = _refine(schema["items"])
+    if "additionalProperties" in schema and isinstance(schema["additionalProperties"], dict):
+        schema["additionalProperties"] = _refine(schema["additionalProperties"])
+    if "enum" in schema:
+        types = {_TYPE_NAMES[type(value)] for value in schema["enum"]}
+        return {"type": types.pop() if len(types) == 1 else sorted(types), **schema}
+    if "anyOf" in schema:
+        return _refine_alternatives(schema)
+    return schema
+
+
+def _refine_alternatives(schema: Schema) -> Schema:
+    rest = {key: value for key, value in schema.items() if key not in {"anyOf", "default"}}
+    if schema.get("default") is not None:
+        rest["default"] = schema["default"]
+    alternatives = [_refine(dict(each)) for each in schema["anyOf"]]
+    if any("$ref" in each for each in alternatives):
+        return {"anyOf": alternatives, **rest}
+    types = [each.pop("type") for each in alternatives]
+    if "number" in types:  # an integer is a number
+        types = [name for name in types if name != "integer"]
+    merged: Schema = {}
+    for each in alternatives:
+        merged |= each
+    return {"type": types if len(types) > 1 else types[0], **merged, **rest}
+
+
+def _as_form_field(name: str, schema: Schema) -> Schema:
+    """Return a field's schema in a form: absent rather than null, lists and objects as text."""
+    kinds = schema.get("type", "string")
+    kinds = [kind for kind in ([kinds] if isinstance(kinds, str) else kinds) if kind != "null"]
+    if kinds[0] != "array":
+        return {**schema, "type": kinds[0]}
+    how = "; separated by commas" if name == "tags" else "; as JSON"
+    return {"type": "string", "description": schema["description"] + how}
