@@ -10,7 +10,7 @@ from nacl.signing import SigningKey
 
 from reflecto.contract.ids import new_id
 from reflecto.contract.tokens import SCOPES
-from reflecto.core.model import Delivery, Device, Interaction, SetupCode, Tap, Token
+from reflecto.core.model import Delivery, Device, Interaction, Reminder, SetupCode, Tap, Token
 from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.envelopes import BoxKeys
 from tests.fakes import START
@@ -145,3 +145,16 @@ def make_delivery(device: Device, blob: bytes | None = None, **fields: Any) -> D
     return _record(
         Delivery, {"device_id": device.id, "blob": blob or unique_bytes(), "expires_at": NOW + 259_200}, fields
     )
+
+
+def make_reminder(token: Token, **fields: Any) -> Reminder:
+    """Return a reminder's record, due in an hour."""
+    reminder = {
+        "id": new_id("rem"),
+        "owner_id": token.owner_id,
+        "token_id": token.id,
+        "sealed": b"sealed " + unique_bytes(),
+        "created_at": NOW,
+        "fire_at": NOW + 3_600,
+    }
+    return _record(Reminder, reminder, fields)

@@ -2,6 +2,7 @@
 
 import asyncio
 import heapq
+import inspect
 import itertools
 from collections.abc import Callable
 from typing import Any, Final
@@ -111,10 +112,14 @@ class FaultyStore:
         self.faults.clear()
 
     def __getattr__(self, verb: str) -> Callable[..., Any]:
+        method: Callable[..., Any] = getattr(self._store, verb)
+        if not inspect.iscoroutinefunction(method):
+            return method
+
         async def run(*arguments: Any, **named: Any) -> Any:
             self.calls.append(verb)
             if verb in self.faults:
                 raise self.faults[verb]
-            return await getattr(self._store, verb)(*arguments, **named)
+            return await method(*arguments, **named)
 
         return run

@@ -6,7 +6,7 @@ from dataclasses import replace
 from reflecto.core.model import Owner
 from reflecto.core.ports import Creation, Store
 from tests.builders import NOW, make_code, make_delivery, make_interaction, make_tap
-from tests.store_conformance.world import blobs, create, created, found_owner, join
+from tests.store_conformance.world import blobs, create, created, found_owner, join, seqs
 
 DAY_SECONDS = 86_400
 
@@ -87,4 +87,4 @@ async def test_numbering_goes_on_after_a_restart_although_the_queue_was_empty(op
     await store.close()
     reopened = open_again()
     await reopened.append_to_queues([make_delivery(phone)])
-    assert [entry.seq for entry in await reopened.read_queue(phone.id, 0, 10, NOW)] == [4]
+    assert await seqs(reopened, phone) == [4]

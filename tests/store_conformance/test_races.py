@@ -13,7 +13,7 @@ from reflecto.core.model import Token
 from reflecto.core.ports import Addition, Creation, Redemption, Store, Verdict
 from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_tap, make_token
 from tests.fakes import BOUND_SECONDS
-from tests.store_conformance.world import blobs, create, created, found_owner, join
+from tests.store_conformance.world import blobs, create, created, found_owner, join, queue
 
 T = TypeVar("T")
 
@@ -135,7 +135,7 @@ async def test_simultaneous_appends_get_each_number_once(handles: list[Store]):
     phone, _ = await found_owner(store)
     deliveries = [make_delivery(phone, b"%d" % i) for i in range(64)]
     await at_once([at.append_to_queues([each]) for at, each in zip(cycle(handles), deliveries, strict=False)])
-    entries = await store.read_queue(phone.id, 0, 100, NOW)
+    entries = await queue(store, phone)
     assert [entry.seq for entry in entries] == list(range(1, 65))
     assert {entry.blob for entry in entries} == {b"%d" % i for i in range(64)}
 

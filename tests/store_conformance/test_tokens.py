@@ -54,5 +54,5 @@ async def test_an_owner_that_was_deleted_meanwhile_gets_no_token(store: Store):
     phone, _ = await found_owner(store)
     await store.delete_owner(phone.owner_id)
     late = make_token(phone.owner_id)
-    assert await store.add_token(late) is Addition.NO_OWNER
+    assert await store.add_token(late) is Addition.REVOKED
     assert await store.find_token(late.hash) is None

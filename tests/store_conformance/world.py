@@ -3,7 +3,7 @@
 from typing import Any
 
 from reflecto.contract.ids import new_id
-from reflecto.core.model import Device, Interaction, Token
+from reflecto.core.model import Device, Interaction, QueueEntry, Token
 from reflecto.core.ports import CreateResult, Creation, Redemption, Store
 from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_token
 
@@ -43,9 +43,21 @@ async def created(store: Store, token: Token, *phones: Device, now: float = NOW,
     return new
 
 
+async def queue(store: Store, device: Device, after: int = 0, limit: int = 1000, now: float = NOW) -> list[QueueEntry]:
+    """Return what waits for a device that exists."""
+    entries = await store.read_queue(device.id, after, limit, now)
+    assert entries is not None
+    return entries
+
+
+async def seqs(store: Store, device: Device, after: int = 0, limit: int = 1000, now: float = NOW) -> list[int]:
+    """Return the numbers of what waits for a device that exists."""
+    return [entry.seq for entry in await queue(store, device, after, limit, now)]
+
+
 async def blobs(store: Store, device: Device, now: float = NOW) -> list[bytes]:
-    """Return what waits for the device."""
-    return [entry.blob for entry in await store.read_queue(device.id, 0, 1000, now)]
+    """Return what waits for a device that exists."""
+    return [entry.blob for entry in await queue(store, device, now=now)]
 
 
 async def last_seq(store: Store, device: Device) -> int:

@@ -1,0 +1,220 @@
+"""A store as plain dictionaries: the promises of `core.ports.Store` written once more, with nothing to optimise.
+
+It shares no rule with the product, so that an error there is not repeated here. Times are Unix seconds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from reflecto.core.model import Delivery, Device, Interaction, QueueEntry, SetupCode, Tap, Token
+from reflecto.core.ports import Addition, CreateResult, Creation, EndResult, Redemption, Verdict
+
+DAY_SECONDS = 86_400
+
+
+class ModelStore:
+    """Everything in dictionaries, in order of arrival."""
+
+    def __init__(self) -> None:
+        self.owners: dict[str, int] = {}
+        self.devices: dict[str, Device] = {}
+        self.queues: dict[str, list[QueueEntry]] = {}
+        self.tokens: dict[str, Token] = {}
+        self.revoked_at: dict[str, int] = {}
+        self.codes: dict[bytes, SetupCode] = {}
+        self.questions: dict[str, Interaction] = {}
+
+    def find_interaction(self, interaction_id: str, now: float) -> Interaction | None:
+        found = self.questions.get(interaction_id)
+        return found if found and now < self._ended_at(found) + DAY_SECONDS else None
+
+    def find_repeat(self, token_id: str, mark: bytes, now: float) -> Interaction | None:
+        for each in self.questions.values():
+            if each.token_id == token_id and each.repeat_mark == mark and now < each.expires_at:
+                return each
+        return None
+
+    def create_interaction_once(
+        self, new: Interaction, deliveries: Sequence[Delivery], seen_phones: frozenset[str] | None, now: float
+    ) -> CreateResult:
+        if new.token_id not in self.tokens or new.token_id in self.revoked_at:
+            return CreateResult(Creation.TOKEN_REVOKED)
+        if repeated := self.find_repeat(new.token_id, new.repeat_mark, now):
+            return CreateResult(Creation.REPEATED, repeated)
+        same_kind = [
+            each for each in self.questions.values() if each.owner_id == new.owner_id and each.test == new.test
+        ]
+        if sum(self._is_pending(each, now) for each in same_kind) >= 10:
+            return CreateResult(Creation.TOO_MANY_PENDING)
+        phones = {each.id for each in self.list_devices(new.owner_id) if each.device_class == "phone"}
+        if seen_phones is not None and phones != seen_phones:
+            return CreateResult(Creation.PHONES_CHANGED)
+        self.questions[new.id] = new
+        self.append_to_queues(deliveries)
+        return CreateResult(Creation.CREATED, new)
+
+    def record_answer_if_pending(
+        self, interaction_id: str, tap: Tap, withdrawals: Sequence[Delivery], now: float
+    ) -> EndResult | None:
+        found = self.find_interaction(interaction_id, now)
+        if found is None:
+            return None
+        if found.tap is not None:
+            same = (found.tap.device_id, found.tap.choice_index) == (tap.device_id, tap.choice_index)
+            return EndResult(Verdict.REPEATED if same else Verdict.ALREADY_ANSWERED, found)
+        if not self._is_pending(found, now):
+            return EndResult(Verdict.CLOSED, found)
+        self.questions[found.id] = replace(found, status="answered", ended_at=int(now), tap=tap)
+        self.append_to_queues(withdrawals)
+        return EndResult(Verdict.ACCEPTED, self.questions[found.id])
+
+    def cancel_if_pending(self, interaction_id: str, withdrawals: Sequence[Delivery], now: float) -> EndResult | None:
+        found = self.find_interaction(interaction_id, now)
+        if found is None:
+            return None
+        if found.status == "cancelled":
+            return EndResult(Verdict.REPEATED, found)
+        if found.tap is not None:
+            return EndResult(Verdict.ALREADY_ANSWERED, found)
+        if not self._is_pending(found, now):
+            return EndResult(Verdict.CLOSED, found)
+        self.questions[found.id] = replace(found, status="cancelled", ended_at=int(now))
+        self.append_to_queues(withdrawals)
+        return EndResult(Verdict.ACCEPTED, self.questions[found.id])
+
+    def list_pending(self, token_id: str, now: float) -> set[str]:
+        return {
+            each.id for each in self.questions.values() if each.token_id == token_id and self._is_pending(each, now)
+        }
+
+    def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
+        reached = []
+        for each in deliveries:
+            device = self.devices.get(each.device_id)
+            if device is None:
+                continue
+            seq = device.last_seq + 1
+            self.devices[device.id] = replace(device, last_seq=seq)
+            self.queues[device.id].append(QueueEntry(seq, each.sender, each.blob, each.expires_at))
+            reached.append(device.id)
+        return reached
+
+    def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
+        if device_id not in self.devices:
+            return None
+        live = [each for each in self.queues[device_id] if each.seq > after and now < each.expires_at]
+        return live[:limit]
+
+    def ack_queue(self, device_id: str, seq: int) -> bool:
+        device = self.devices.get(device_id)
+        if device is None or seq > device.last_seq:
+            return False
+        self.queues[device_id] = [each for each in self.queues[device_id] if each.seq > seq]
+        return True
+
+    def add_setup_code(self, code: SetupCode) -> None:
+        self.codes[code.hash] = code
+
+    def find_setup_code(self, code_hash: bytes, now: float) -> SetupCode | None:
+        code = self.codes.get(code_hash)
+        return code if code and now < code.expires_at else None
+
+    def redeem_setup_code(
+        self, code_hash: bytes, device: Device, default_token: Token | None, deliveries: Sequence[Delivery], now: float
+    ) -> Redemption:
+        code = self.find_setup_code(code_hash, now)
+        if code is None:
+            return Redemption.INVALID
+        if default_token is None and device.owner_id not in self.owners:
+            return Redemption.INVALID
+        if default_token is not None:
+            if self.owners and not code.founds_owner:
+                return Redemption.OWNERS_CHANGED
+            self.owners[device.owner_id] = device.created_at
+            self.tokens[default_token.id] = default_token
+        del self.codes[code_hash]
+        self.devices[device.id] = device
+        self.queues[device.id] = []
+        self.append_to_queues(deliveries)
+        return Redemption.REDEEMED
+
+    def list_owners(self) -> set[tuple[str, int, tuple[str, ...]]]:
+        return {
+            (owner_id, created_at, tuple(sorted(each.label for each in self.list_devices(owner_id))))
+            for owner_id, created_at in self.owners.items()
+        }
+
+    def list_devices(self, owner_id: str) -> list[Device]:
+        return [each for each in self.devices.values() if each.owner_id == owner_id]
+
+    def update_device(self, device_id: str, label: str | None, app_build: int | None) -> Device | None:
+        device = self.devices.get(device_id)
+        if device is None:
+            return None
+        changed = replace(
+            device,
+            label=device.label if label is None else label,
+            app_build=device.app_build if app_build is None else app_build,
+        )
+        self.devices[device_id] = changed
+        return changed
+
+    def remove_device(self, owner_id: str, device_id: str) -> bool:
+        if device_id not in self.devices or self.devices[device_id].owner_id != owner_id:
+            return False
+        del self.devices[device_id], self.queues[device_id]
+        return True
+
+    def delete_owner(self, owner_id: str) -> None:
+        self.owners.pop(owner_id, None)
+        for device in self.list_devices(owner_id):
+            self.remove_device(owner_id, device.id)
+        self.tokens = {each.id: each for each in self.tokens.values() if each.owner_id != owner_id}
+        self.codes = {each.hash: each for each in self.codes.values() if each.owner_id != owner_id}
+        self.questions = {each.id: each for each in self.questions.values() if each.owner_id != owner_id}
+
+    def add_token(self, token: Token) -> Addition:
+        if token.owner_id not in self.owners:
+            return Addition.REVOKED
+        self.tokens[token.id] = token
+        return Addition.ADDED
+
+    def find_token(self, token_hash: bytes) -> Token | None:
+        for each in self.tokens.values():
+            if each.hash == token_hash and each.id not in self.revoked_at:
+                return each
+        return None
+
+    def revoke_token(self, owner_id: str, token_id: str, now: float) -> bool:
+        token = self.tokens.get(token_id)
+        if token is None or token.owner_id != owner_id or token_id in self.revoked_at:
+            return False
+        self.revoked_at[token_id] = int(now)
+        return True
+
+    def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:
+        for token_id in tokens.keys() & self.tokens.keys():
+            self.tokens[token_id] = replace(self.tokens[token_id], last_used_at=tokens[token_id])
+        for device_id in devices.keys() & self.devices.keys():
+            self.devices[device_id] = replace(self.devices[device_id], last_seen_at=devices[device_id])
+
+    def sweep(self, now: float) -> int:
+        before = self._rows()
+        self.queues = {key: [each for each in queue if now < each.expires_at] for key, queue in self.queues.items()}
+        self.codes = {key: each for key, each in self.codes.items() if now < each.expires_at}
+        self.questions = {key: each for key, each in self.questions.items() if self.find_interaction(key, now)}
+        self.tokens = {
+            key: each
+            for key, each in self.tokens.items()
+            if key not in self.revoked_at or now < self.revoked_at[key] + 30 * DAY_SECONDS
+        }
+        return before - self._rows()
+
+    def _rows(self) -> int:
+        return sum(map(len, self.queues.values())) + len(self.codes) + len(self.questions) + len(self.tokens)
+
+    def _is_pending(self, interaction: Interaction, now: float) -> bool:
+        return interaction.status == "pending" and now < interaction.expires_at
+
+    def _ended_at(self, interaction: Interaction) -> int:
+        return interaction.expires_at if interaction.ended_at is None else interaction.ended_at

@@ -1,0 +1,211 @@
+"""Whatever is called in whatever order, the store does what the plain model does."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, cast
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from reflecto.contract.ids import new_id
+from reflecto.core.model import Delivery, Device, Interaction, SetupCode, Token
+from reflecto.core.ports import Store
+from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_tap, make_token
+from tests.store_conformance.conftest import OpenStore
+from tests.store_conformance.model import ModelStore
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+
+
+class Comparison(RuleBasedStateMachine):
+    """Calls each verb on both and compares what they return, then what they hold."""
+
+    codes: Bundle[SetupCode] = Bundle("codes")
+    devices: Bundle[Device] = Bundle("devices")
+    tokens: Bundle[Token] = Bundle("tokens")
+    questions: Bundle[Interaction] = Bundle("questions")
+
+    def __init__(self, open_store: OpenStore, folder: Path) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.now: float = NOW
+        self.model = ModelStore()
+        self.seen_tokens: set[Token] = set()
+        self.seen_questions: set[str] = set()
+        self.seen_devices: set[str] = set()
+
+        async def open_on_loop() -> Store:
+            return open_store(folder)
+
+        self.store: Any = self.runner.run(open_on_loop())
+
+    def teardown(self) -> None:
+        self.runner.run(self.store.close())
+        self.runner.close()
+
+    def read(self, verb: str, *arguments: Any) -> Any:
+        """Return what the store under test says."""
+        return self.runner.get_loop().run_until_complete(getattr(self.store, verb)(*arguments))
+
+    def call(self, verb: str, *arguments: Any) -> Any:
+        """Call both, check that they agree, and return what they said."""
+        expected = getattr(self.model, verb)(*arguments)
+        assert self.read(verb, *arguments) == expected
+        return expected
+
+    @initialize(target=devices)
+    def found_the_first_owner(self) -> Device:
+        code = make_code()
+        self.call("add_setup_code", code)
+        return self.new_owner(code)
+
+    @rule(target=codes, owner=st.none() | devices, founds_owner=st.booleans())
+    def add_code(self, owner: Device | None, *, founds_owner: bool) -> SetupCode:
+        known = owner is not None and owner.owner_id in self.model.owners
+        owner_id = owner.owner_id if owner and known else None
+        code = make_code(owner_id=owner_id, founds_owner=founds_owner and not known, expires_at=int(self.now) + 600)
+        self.call("add_setup_code", code)
+        return code
+
+    @rule(target=devices, code=codes)
+    def found(self, code: SetupCode) -> Device:
+        return self.new_owner(code)
+
+    def new_owner(self, code: SetupCode) -> Device:
+        """Try to found an owner and return its phone."""
+        device = make_device(new_id("own"), created_at=int(self.now), app_build=1)
+        token = make_token(device.owner_id, created_at=int(self.now))
+        self.call("redeem_setup_code", code.hash, device, token, [make_delivery(device)], self.now)
+        self.seen_tokens.add(token)
+        self.seen_devices.add(device.id)
+        return device
+
+    @rule(target=devices, code=codes, member=devices, device_class=st.sampled_from(["phone", "desktop"]))
+    def join(self, code: SetupCode, member: Device, device_class: str) -> Device:
+        owner_id = code.owner_id or member.owner_id
+        device = make_device(owner_id, device_class=device_class, created_at=int(self.now))
+        self.call("redeem_setup_code", code.hash, device, None, [make_delivery(member)], self.now)
+        self.seen_devices.add(device.id)
+        return device
+
+    @rule(device=devices, label=st.none() | st.just("Fold"), app_build=st.none() | st.integers(0, 9))
+    def update(self, device: Device, label: str | None, app_build: int | None) -> None:
+        self.call("update_device", device.id, label, app_build)
+
+    @rule(device=devices, other=devices)
+    def remove(self, device: Device, other: Device) -> None:
+        self.call("remove_device", other.owner_id, device.id)
+
+    @rule(device=devices)
+    def disconnect(self, device: Device) -> None:
+        self.call("delete_owner", device.owner_id)
+
+    @rule(target=tokens, owner=devices, test=st.booleans())
+    def add_token(self, owner: Device, *, test: bool) -> Token:
+        token = make_token(owner.owner_id, test=test, created_at=int(self.now))
+        self.call("add_token", token)
+        self.seen_tokens.add(token)
+        return token
+
+    @rule(token=tokens, other=devices)
+    def revoke(self, token: Token, other: Device) -> None:
+        self.call("revoke_token", other.owner_id, token.id, self.now)
+
+    def prompts(self, token: Token, expires_at: int) -> list[Delivery]:
+        return [make_delivery(each, expires_at=expires_at) for each in self.model.list_devices(token.owner_id)]
+
+    @rule(target=questions, token=tokens, expires_in=st.sampled_from([MINUTE, HOUR, DAY]), phones=st.integers(0, 3))
+    def ask(self, token: Token, expires_in: int, phones: int) -> Interaction:
+        expires_at = int(self.now) + expires_in
+        new = make_interaction(token, created_at=int(self.now), expires_at=expires_at)
+        there = frozenset(each.id for each in self.model.list_devices(token.owner_id) if each.device_class == "phone")
+        seen = {0: None, 1: frozenset({"dev_gone"})}.get(phones, there)
+        self.call("create_interaction_once", new, self.prompts(token, expires_at), seen, self.now)
+        self.seen_questions.add(new.id)
+        return new
+
+    @rule(token=tokens, count=st.integers(8, 12))
+    def ask_many(self, token: Token, count: int) -> None:
+        for _ in range(count):
+            new = make_interaction(token, created_at=int(self.now), expires_at=int(self.now) + MINUTE)
+            self.call("create_interaction_once", new, [], None, self.now)
+            self.seen_questions.add(new.id)
+
+    @rule(question=questions)
+    def ask_again(self, question: Interaction) -> None:
+        again = make_interaction(
+            make_token(question.owner_id, id=question.token_id, test=question.test),
+            repeat_mark=question.repeat_mark,
+            created_at=int(self.now),
+            expires_at=int(self.now) + MINUTE,
+        )
+        self.call("find_repeat", question.token_id, question.repeat_mark, self.now)
+        self.call("create_interaction_once", again, [], None, self.now)
+        self.seen_questions.add(again.id)
+
+    @rule(question=questions, device=devices, choice=st.integers(0, 1))
+    def tap(self, question: Interaction, device: Device, choice: int) -> None:
+        others = [make_delivery(each) for each in self.model.list_devices(question.owner_id)]
+        self.call("record_answer_if_pending", question.id, make_tap(device, choice), others, self.now)
+
+    @rule(question=questions)
+    def cancel(self, question: Interaction) -> None:
+        others = [make_delivery(each) for each in self.model.list_devices(question.owner_id)]
+        self.call("cancel_if_pending", question.id, others, self.now)
+
+    @rule(first=devices, second=devices, ttl=st.sampled_from([1, HOUR, 3 * DAY]))
+    def deliver(self, first: Device, second: Device, ttl: int) -> None:
+        expires_at = int(self.now) + ttl
+        self.call("append_to_queues", [make_delivery(each, expires_at=expires_at) for each in (first, second, first)])
+
+    @rule(device=devices, seq=st.integers(0, 30))
+    def ack(self, device: Device, seq: int) -> None:
+        self.call("ack_queue", device.id, seq)
+
+    @rule(device=devices, after=st.integers(0, 30), limit=st.integers(1, 3))
+    def read_page(self, device: Device, after: int, limit: int) -> None:
+        self.call("read_queue", device.id, after, limit, self.now)
+
+    @rule(token=tokens, device=devices)
+    def note_activity(self, token: Token, device: Device) -> None:
+        self.call("record_activity", {token.id: int(self.now)}, {device.id: int(self.now)})
+
+    @rule(seconds=st.sampled_from([0.5, 1, 59.5, MINUTE, 600, HOUR, DAY, 3 * DAY, 30 * DAY]))
+    def pass_time(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule()
+    def sweep(self) -> None:
+        self.call("sweep", self.now)
+
+    @invariant()
+    def both_hold_the_same(self) -> None:
+        owners = {(each.id, each.created_at, tuple(sorted(each.device_labels))) for each in self.read("list_owners")}
+        assert owners == self.model.list_owners()
+        for owner_id in self.model.owners:
+            by_id = {each.id: each for each in self.read("list_devices", owner_id)}
+            assert by_id == {each.id: each for each in self.model.list_devices(owner_id)}
+        for device_id in self.seen_devices:
+            self.call("read_queue", device_id, 0, 1000, self.now)
+        for token in self.seen_tokens:
+            self.call("find_token", token.hash)
+            pending = self.read("list_pending", token.id, self.now)
+            assert {each.id for each in pending} == self.model.list_pending(token.id, self.now)
+        for question_id in self.seen_questions:
+            self.call("find_interaction", question_id, self.now)
+
+
+def test_the_store_does_what_the_model_does(open_store: OpenStore, tmp_path_factory: Any):
+    def make_machine() -> Comparison:
+        return Comparison(open_store, tmp_path_factory.mktemp("store"))
+
+    run_state_machine_as_test(
+        cast("type[Comparison]", make_machine),  # documented to take any callable that makes one
+        settings=settings(
+            max_examples=25,
+            stateful_step_count=30,
+            phases=[Phase.reuse, Phase.generate],  # shrinking would take longer than a test may
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
