@@ -97,6 +97,11 @@ class ServerProcess:
         return "".join(self._log)
 
     @property
+    def complaints(self) -> list[str]:
+        """Return the lines of the log that tell of a fault; none belongs to a normal day."""
+        return [line for line in self.log.splitlines() if re.search(r" ERROR |^Traceback|Warning: ", line)]
+
+    @property
     def is_running(self) -> bool:
         """Tell whether it has not ended."""
         return self._process.poll() is None

@@ -155,6 +155,22 @@ def test_a_data_folder_below_a_file_is_named(tmp_path: Path):
     assert str(tmp_path / "file" / "data") in serve_expecting_failure("--data", tmp_path / "file" / "data")
 
 
+@pytest.fixture(scope="module")
+def store_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of a server that has run and stopped."""
+    folder = tmp_path_factory.mktemp("stopped") / "data"
+    with ServerProcess(folder) as server:
+        assert server.stop() == 0
+    return folder
+
+
+@pytest.fixture
+def stopped(store_folder: Path, data: Path) -> Path:
+    """A copy of it."""
+    shutil.copytree(store_folder, data)
+    return data
+
+
 @pytest.fixture
 def without_privileges() -> tuple[str, ...]:
     """What to put before a program so that file modes bind it, also where the tests run as root."""
@@ -187,22 +203,20 @@ def test_a_write_protected_data_folder_is_named(write_protected: Path, without_p
     assert str(write_protected) in line
 
 
-def test_a_write_protected_store_is_named(server: ServerProcess, data: Path, without_privileges: tuple[str, ...]):
-    assert server.stop() == 0
-    (data / DATABASE_NAME).chmod(0o400)
+def test_a_write_protected_store_is_named(stopped: Path, without_privileges: tuple[str, ...]):
+    (stopped / DATABASE_NAME).chmod(0o400)
 
-    line = serve_expecting_failure("--data", data, prefix=without_privileges)
+    line = serve_expecting_failure("--data", stopped, prefix=without_privileges)
 
-    assert str(data / DATABASE_NAME) in line
+    assert str(stopped / DATABASE_NAME) in line
 
 
-def test_a_store_of_a_newer_version_is_refused_untouched(server: ServerProcess, data: Path):
-    assert server.stop() == 0
-    store = sqlite3.connect(data / DATABASE_NAME)
+def test_a_store_of_a_newer_version_is_refused_untouched(stopped: Path):
+    store = sqlite3.connect(stopped / DATABASE_NAME)
     store.execute("PRAGMA user_version = 99")
     store.close()
 
-    assert "schema 99" in serve_expecting_failure("--data", data)
+    assert "schema 99" in serve_expecting_failure("--data", stopped)
 
 
 def test_a_file_that_is_not_a_store_is_refused(data: Path):
@@ -212,20 +226,18 @@ def test_a_file_that_is_not_a_store_is_refused(data: Path):
     assert DATABASE_NAME in serve_expecting_failure("--data", data)
 
 
-def test_a_missing_server_key_is_not_replaced(server: ServerProcess, data: Path):
-    assert server.stop() == 0
-    (data / KEY).unlink()
+def test_a_missing_server_key_is_not_replaced(stopped: Path):
+    (stopped / KEY).unlink()
 
-    line = serve_expecting_failure("--data", data)
+    line = serve_expecting_failure("--data", stopped)
 
     assert KEY in line
     assert "backup" in line
-    assert not (data / KEY).exists()
+    assert not (stopped / KEY).exists()
 
 
 @pytest.mark.parametrize("content", ["00" * 31, "zz" * 32, "", "1f" * 32])
-def test_a_damaged_or_foreign_server_key_is_refused(content: str, server: ServerProcess, data: Path):
-    assert server.stop() == 0
-    (data / KEY).write_text(content, "ascii")
+def test_a_damaged_or_foreign_server_key_is_refused(content: str, stopped: Path):
+    (stopped / KEY).write_text(content, "ascii")
 
-    assert KEY in serve_expecting_failure("--data", data)
+    assert KEY in serve_expecting_failure("--data", stopped)
