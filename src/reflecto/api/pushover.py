@@ -45,6 +45,7 @@ class PushoverRequest(Request, frozen=True, kw_only=True):
         "priority": errors.INVALID_PRIORITY,
         "ttl": errors.INVALID_TTL,
     }
+    field_checks: ClassVar = SendRequest.field_checks
 
     message: str
     token: str | UnsetType = UNSET
@@ -57,7 +58,7 @@ class PushoverRequest(Request, frozen=True, kw_only=True):
 
     def as_send(self) -> SendRequest:
         """Return it as a message of this API. Raises: ApiError `invalid_priority`, `priority_emergency_unsupported`."""
-        request = SendRequest(
+        return SendRequest(
             message=self.message,
             title=self.title,
             priority=_priority_of(self.priority),
@@ -66,8 +67,6 @@ class PushoverRequest(Request, frozen=True, kw_only=True):
             device=self.device,
             ttl=self.ttl,
         )
-        request.check()
-        return request
 
 
 def pushover_routes(gate: Gate, messages: Messages, devices: Devices) -> list[Route]:

@@ -8,7 +8,7 @@ from msgspec import Meta
 from reflecto.contract import errors
 from reflecto.contract.limits import APP_BUILD_MAX, LABEL_MAX_CHARS, SEQ_MAX
 from reflecto.contract.tokens import NewToken
-from reflecto.contract.wire import Request
+from reflecto.contract.wire import Request, is_not_blank
 
 DeviceType = Literal["android", "extension", "web", "cli"]
 DeviceClass = Literal["phone", "desktop"]
@@ -28,6 +28,7 @@ class EnrollRequest(Request, frozen=True, kw_only=True):
         "class": errors.INVALID_CLASS,
         "app_build": errors.INVALID_APP_BUILD,
     }
+    field_checks: ClassVar = {"label": is_not_blank}
 
     code: str
     public_key: str
@@ -36,11 +37,6 @@ class EnrollRequest(Request, frozen=True, kw_only=True):
     type: DeviceType
     device_class: DeviceClass = msgspec.field(name="class")
     app_build: AppBuild | None = None
-
-    def check(self) -> None:
-        """Refuse a blank label."""
-        if not self.label.strip():
-            raise errors.ApiError(errors.INVALID_LABEL)
 
 
 class EnrollResponse(msgspec.Struct, frozen=True):
@@ -76,13 +72,10 @@ class UpdateDeviceRequest(Request, frozen=True, kw_only=True):
 
     field_errors: ClassVar = {"label": errors.INVALID_LABEL, "app_build": errors.INVALID_APP_BUILD}
 
+    field_checks: ClassVar = {"label": is_not_blank}
+
     label: Label | msgspec.UnsetType = msgspec.UNSET
     app_build: AppBuild | msgspec.UnsetType = msgspec.UNSET
-
-    def check(self) -> None:
-        """Refuse a blank label."""
-        if self.label is not msgspec.UNSET and not self.label.strip():
-            raise errors.ApiError(errors.INVALID_LABEL)
 
 
 class SyncEntry(msgspec.Struct, frozen=True):

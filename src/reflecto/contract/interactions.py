@@ -18,10 +18,16 @@ from reflecto.contract.limits import (
     IDEMPOTENCY_KEY_MAX_CHARS,
     QUESTION_MAX_CHARS,
 )
-from reflecto.contract.wire import Request
+from reflecto.contract.wire import Request, is_not_blank
 
 Status = Literal["pending", "answered", "expired", "cancelled"]
 Choice = Annotated[str, Meta(min_length=1, max_length=CHOICE_MAX_CHARS)]
+
+
+def _are_different(labels: tuple[str, ...]) -> bool:
+    """Tell whether no label is blank and a person can tell them all apart."""
+    seen = {unicodedata.normalize("NFC", label.strip()) for label in labels}
+    return "" not in seen and len(seen) == len(labels)
 
 
 class CreateInteractionRequest(Request, frozen=True, kw_only=True):
@@ -33,6 +39,7 @@ class CreateInteractionRequest(Request, frozen=True, kw_only=True):
         "expires_in": errors.INVALID_EXPIRES_IN,
         "idempotency_key": errors.INVALID_IDEMPOTENCY_KEY,
     }
+    field_checks: ClassVar = {"question": is_not_blank, "choices": _are_different}
 
     question: Annotated[str, Meta(min_length=1, max_length=QUESTION_MAX_CHARS)]
     choices: Annotated[tuple[Choice, ...], Meta(min_length=CHOICES_MIN, max_length=CHOICES_MAX)] = DEFAULT_CHOICES
@@ -40,14 +47,6 @@ class CreateInteractionRequest(Request, frozen=True, kw_only=True):
     idempotency_key: Annotated[str, Meta(min_length=1, max_length=IDEMPOTENCY_KEY_MAX_CHARS)] | msgspec.UnsetType = (
         msgspec.UNSET
     )
-
-    def check(self) -> None:
-        """Refuse a blank question, and labels that are blank or that no person could tell apart."""
-        if not self.question.strip():
-            raise errors.ApiError(errors.INVALID_QUESTION)
-        seen = {unicodedata.normalize("NFC", label.strip()) for label in self.choices}
-        if "" in seen or len(seen) != len(self.choices):
-            raise errors.ApiError(errors.INVALID_CHOICES)
 
 
 class CreateInteractionResponse(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ IDEMPOTENCY_KEY_MAX_CHARS: Final = 128
 PENDING_MAX_PER_OWNER: Final = 10
 RETENTION_SECONDS: Final = 86_400  # an ended question is readable this long, then 404
 WAIT_MAX_SECONDS: Final = 60  # a long poll; proxies commonly cut an idle connection at 60 s
+PENDING_RETRY_AFTER_SECONDS: Final = 10  # told to whom all places are taken: a person or the clock frees one
 POLL_RETRY_AFTER_SECONDS: Final = 2  # what a plain poller is told while a question is pending
 
 # Bodies: read no further than this before answering 413

@@ -44,6 +44,7 @@ class SendRequest(Request, frozen=True, kw_only=True):
         "markdown": errors.INVALID_MARKDOWN,
         "ttl": errors.INVALID_TTL,
     }
+    field_checks: ClassVar = {"ttl": lambda seconds: seconds is None or math.isfinite(seconds)}
 
     message: str
     title: str | None = None
@@ -55,11 +56,6 @@ class SendRequest(Request, frozen=True, kw_only=True):
     device: str = "all"
     markdown: bool = False
     ttl: int | float | None = None
-
-    def check(self) -> None:
-        """Refuse a ttl that is no number of seconds."""
-        if self.ttl is not None and not math.isfinite(self.ttl):
-            raise errors.ApiError(errors.INVALID_TTL)
 
 
 class Caveat(msgspec.Struct, frozen=True):

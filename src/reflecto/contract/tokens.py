@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from reflecto.contract import errors
 from reflecto.contract.limits import LABEL_MAX_CHARS
-from reflecto.contract.wire import Request
+from reflecto.contract.wire import Request, is_not_blank
 
 Priority = Literal["min", "low", "default", "high", "urgent"]
 Scope = Literal["send", "ask", "ring", "remind", "files"]
@@ -30,18 +30,12 @@ class CreateTokenRequest(Request, frozen=True, kw_only=True):
         "scopes": errors.INVALID_SCOPES,
         "test": errors.INVALID_TEST,
     }
+    field_checks: ClassVar = {"label": is_not_blank, "scopes": lambda scopes: len(set(scopes)) == len(scopes)}
 
     label: Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS)]
     priority_cap: Priority | None = None
     scopes: Annotated[tuple[Scope, ...], Meta(min_length=1)] = SCOPES
     test: bool = False
-
-    def check(self) -> None:
-        """Refuse a blank label and scopes named twice."""
-        if not self.label.strip():
-            raise errors.ApiError(errors.INVALID_LABEL)
-        if len(set(self.scopes)) != len(self.scopes):
-            raise errors.ApiError(errors.INVALID_SCOPES)
 
 
 class NewToken(msgspec.Struct, frozen=True):

@@ -1,11 +1,12 @@
 """How wire models name the error of each field, and the one way raw JSON becomes a model.
 
-A model's `field_errors` maps each field to the catalogue row that a bad value of it gets.
+A model's `field_errors` maps each field to the catalogue row that a bad value of it gets, `field_checks` some fields to
+what types and bounds cannot say. Fields are looked at one by one in the order of the model, which is the contract's.
 """
 
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
@@ -15,13 +16,16 @@ from reflecto.contract.errors import INVALID_JSON, ApiError, ErrorSpec
 M = TypeVar("M", bound="Request")
 
 
+def is_not_blank(text: str) -> bool:
+    """Tell whether there is anything to read in it."""
+    return text.strip() != ""
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """A request body. Unknown fields are ignored."""
 
-    field_errors: ClassVar[dict[str, ErrorSpec]] = {}
-
-    def check(self) -> None:
-        """Check what types and bounds cannot say. Raises: ApiError."""
+    field_errors: ClassVar[Mapping[str, ErrorSpec]] = {}
+    field_checks: ClassVar[Mapping[str, Callable[[Any], bool]]] = {}
 
 
 def decode_request(model: type[M], body: bytes) -> M:
@@ -40,15 +44,14 @@ def build_request(model: type[M], fields: Mapping[str, Any], *, strict: bool = T
 
     Raises: ApiError with the code of the first offending field.
     """
-    for field in msgspec.structs.fields(model):
-        if field.required and field.encode_name not in fields:
-            raise ApiError(model.field_errors[field.encode_name])
-    try:
-        request = msgspec.convert(fields, model, strict=strict)
-    except msgspec.ValidationError as error:
-        raise ApiError(_spec_of(model, error)) from None
-    request.check()
-    return request
+    values = {}
+    for field in _fields_of(model):
+        name = field.encode_name
+        if name in fields:
+            values[field.name] = _field_value(model, name, field.type, fields[name], strict=strict)
+        elif field.required:
+            raise ApiError(model.field_errors[name])
+    return model(**values)
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -75,6 +78,17 @@ def _whole_if_possible(digits: str) -> int | float:
     return int(number) if number.is_integer() else number
 
 
-def _spec_of(model: type[Request], error: msgspec.ValidationError) -> ErrorSpec:
-    path = re.search(r"`\$\.(\w+)", str(error))
-    return model.field_errors.get(path[1], INVALID_JSON) if path else INVALID_JSON
+@cache
+def _fields_of(model: type[Request]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(model)
+
+
+def _field_value(model: type[Request], name: str, kind: Any, given: object, *, strict: bool) -> Any:
+    check = model.field_checks.get(name)
+    try:
+        value = msgspec.convert(given, kind, strict=strict)
+    except msgspec.ValidationError:
+        raise ApiError(model.field_errors[name]) from None
+    if check is not None and not check(value):
+        raise ApiError(model.field_errors[name])
+    return value

@@ -35,7 +35,7 @@ from reflecto.contract.interactions import (
     SimulateRequest,
     Status,
 )
-from reflecto.contract.limits import RETENTION_SECONDS
+from reflecto.contract.limits import PENDING_RETRY_AFTER_SECONDS, RETENTION_SECONDS
 from reflecto.core.clock import Clock
 from reflecto.core.devices import can_show_questions, require_phone
 from reflecto.core.model import Delivery, Device, Interaction, Tap
@@ -219,7 +219,7 @@ class Interactions:
                 self._wakeups.wake_devices(phone.id for phone in phones)
                 return Asked(new.id, new.expires_at)
             if result.creation is Creation.TOO_MANY_PENDING:
-                raise ApiError(TOO_MANY_PENDING)
+                raise ApiError(TOO_MANY_PENDING, retry_after_seconds=PENDING_RETRY_AFTER_SECONDS)
             if result.creation is Creation.TOKEN_REVOKED:
                 raise ApiError(INVALID_TOKEN)
             spending.refund()
