@@ -1,11 +1,9 @@
 """Puts the server together: the only module that knows every implementation."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, cast
 
 import msgspec
@@ -19,6 +17,7 @@ from reflecto.api.health import health_routes
 from reflecto.api.interactions import interaction_routes
 from reflecto.api.limits import Gate
 from reflecto.api.messages import message_routes
+from reflecto.api.push import push_routes
 from reflecto.api.pushover import pushover_routes
 from reflecto.api.reference import reference_routes
 from reflecto.api.sync import sync_routes
@@ -39,17 +38,27 @@ from reflecto.core.reminders import Reminders
 from reflecto.core.rings import Rings
 from reflecto.core.sealing import Sealer
 from reflecto.core.tokens import Tokens
-from reflecto.crypto.envelopes import KEY_BYTES, BoxKeys
+from reflecto.crypto.envelopes import BoxKeys
+from reflecto.crypto.webpush import VapidKeys
+from reflecto.data_folder import load_server_keys, load_vapid_keys, make_folder
+from reflecto.push.addresses import Resolve, resolve
 from reflecto.push.hub import Hub
+from reflecto.push.service import PushServices
+from reflecto.push.vapid import LOCAL_CONTACT, Vapid, contact_for
+from reflecto.push.webpush import WebPush
 from reflecto.store.sqlite.store import SqliteStore
 
 REMINDER_CHECK_SECONDS: Final = 1
-KEY_FILE_NAME: Final = "server.key"
-_KEY_FACT: Final = "server_public_key"
 
 
-class DataFolderError(Exception):
-    """The data folder cannot be used as it is; the message says why and what to do."""
+@dataclass(frozen=True, slots=True)
+class PushOptions:
+    """Whom push services see, and where pushes may go."""
+
+    keys: VapidKeys
+    contact: str = LOCAL_CONTACT
+    allow_private: bool = False
+    resolve: Resolve = resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,8 @@ class Services:
 
     store: Store
     hub: Hub
+    push: WebPush
+    push_key: str  # the public VAPID key, base64url
     clock: Clock
     activity: Activity
     interactions: Interactions
@@ -78,9 +89,15 @@ class Services:
         clock: Clock,
         min_phone_build: int | None = None,
         limits: LimitProfile = PROFILES["self-hosted"],
+        push: PushOptions | None = None,
     ) -> "Services":
         """Wire the use cases together."""
+        push = push or PushOptions(VapidKeys.generate())
+        vapid = Vapid(push.keys, push.contact)
+        push_services = PushServices(vapid, clock, allow_private=push.allow_private, resolve=push.resolve)
         hub = Hub(clock)
+        web_push = WebPush(store, hub.is_connected, push_services, clock)
+        hub.when_grown(web_push.queues_grew)
         sealer = Sealer(keys)
         activity = Activity(store)
         quotas = Quotas(limits, clock)
@@ -89,11 +106,13 @@ class Services:
         return cls(
             store=store,
             hub=hub,
+            push=web_push,
+            push_key=push.keys.public,
             clock=clock,
             activity=activity,
             interactions=interactions,
             tokens=Tokens(store, interactions, activity, clock),
-            devices=Devices(store, hub, activity, clock),
+            devices=Devices(store, hub, activity, clock, allow_private_push=push.allow_private),
             enrolment=Enrolment(store, hub, sealer, clock),
             quotas=quotas,
             messages=Messages(dispatcher, hub, quotas, clock),
@@ -114,6 +133,7 @@ class Services:
             *message_routes(gate, self.messages, self.documents, self.rings, self.reminders),
             *pushover_routes(gate, self.messages, self.devices),
             *device_routes(auth, self.devices, self.enrolment),
+            *push_routes(auth, self.push_key),
             *token_routes(auth, self.tokens),
             *sync_routes(auth, self.devices, self.hub),
             *health_routes(self.store, self.clock),
@@ -130,6 +150,7 @@ class Services:
         self.hub.start()
         self.store.when_changed_elsewhere(self.hub.wake_all)
         await self.quotas.monthly.load(self.store, self.clock.now())
+        await self.push.start()
         chores = [
             asyncio.create_task(self._repeat(FLUSH_SECONDS, self._keep_house)),
             asyncio.create_task(self._repeat(REMINDER_CHECK_SECONDS, self.reminders.fire_due)),
@@ -140,6 +161,7 @@ class Services:
             self.hub.close()
             for chore in chores:
                 chore.cancel()
+            await self.push.close()
             with suppress(StoreUnavailableError):
                 await self._write_notes()
             await self.store.close()
@@ -166,51 +188,17 @@ async def open_services(settings: Settings, clock: Clock | None = None) -> Servi
 
     Raises: DataFolderError; StoreUnavailableError; NewerSchemaError.
     """
-    try:
-        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataFolderError(f"cannot make the data folder {settings.data}: {error.strerror}") from None
+    make_folder(settings.data)
     store = SqliteStore.open(settings.data)
     try:
-        keys = await _load_keys(settings.data / KEY_FILE_NAME, store)
+        keys = await load_server_keys(settings.data, store)
+        push = PushOptions(
+            keys=load_vapid_keys(settings.data),
+            contact=settings.push_contact or contact_for(settings.public_url),
+            allow_private=settings.push_allow_private,
+        )
     except BaseException:
         await store.close()
         raise
     profile = msgspec.structs.replace(PROFILES[settings.limits], **settings.limit_overrides)
-    return Services.build(store, keys, clock or SystemClock(), settings.min_phone_build, profile)
-
-
-async def _load_keys(path: Path, store: Store) -> BoxKeys:
-    """Return the server's keys, made at first start; refuse others than those the devices were enrolled with."""
-    known = await store.recall(_KEY_FACT)
-    try:
-        if known is None and not path.exists():
-            _write_key_file(path, BoxKeys.generate().secret)
-        secret = bytes.fromhex(path.read_text("ascii").strip())
-    except FileNotFoundError:
-        raise DataFolderError(
-            f"{path} is missing; the enrolled devices trust its key, restore it from a backup"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise DataFolderError(f"cannot read {path}: {error}") from None
-    if len(secret) != KEY_BYTES:
-        raise DataFolderError(f"{path} is damaged; restore it from a backup")
-    keys = BoxKeys.from_secret(secret)
-    if known is None:
-        await store.remember(_KEY_FACT, keys.public.hex())
-    elif known != keys.public.hex():
-        raise DataFolderError(f"{path} is not the key this store was made with; restore both from one backup")
-    return keys
-
-
-def _write_key_file(path: Path, secret: bytes) -> None:
-    """Write the key durably; when two processes start at once, the first one's stays."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secret.hex() + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    with suppress(FileExistsError):
-        os.link(draft, path)
-    draft.unlink()
+    return Services.build(store, keys, clock or SystemClock(), settings.min_phone_build, profile, push)

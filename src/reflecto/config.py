@@ -34,6 +34,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     limits: Literal["self-hosted", "free", "pro"] = "self-hosted"
     limit_overrides: dict[LimitName, Annotated[int, Meta(ge=1)]] = {}  # layer to requests, for example token_burst = 50
     trusted_proxies: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-For is believed
+    push_contact: str | None = None  # mailto: or https: address for push services; default: public_url, if https
+    push_allow_private: bool = False  # push services at private addresses, and on this machine over http
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
@@ -64,6 +66,8 @@ def load_settings(
             raise ConfigError(f"settings: trusted_proxies: {proxy!r} is no address or network") from None
     if settings.public_url is not None and not settings.public_url.startswith(("http://", "https://")):
         raise ConfigError("settings: public_url must start with http:// or https://")
+    if settings.push_contact is not None and not settings.push_contact.startswith(("mailto:", "https://")):
+        raise ConfigError("settings: push_contact must start with mailto: or https://")
     return settings
 
 

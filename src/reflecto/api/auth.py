@@ -28,6 +28,14 @@ def bearer_of(call: Call) -> str:
     return token
 
 
+def is_device_token(call: Call) -> bool:
+    """Tell by its form whether the bearer token is a device's, where senders may call too.
+
+    Raises: ApiError `missing_token`.
+    """
+    return bearer_of(call).startswith(DEVICE_TOKEN_PREFIX)
+
+
 @dataclass(frozen=True, slots=True)
 class Authenticator:
     """Turns bearer tokens into senders and devices.
@@ -59,12 +67,6 @@ class Authenticator:
         except ApiError as error:
             self._count_wrong(call, error)
             raise
-
-    async def owner_id(self, call: Call) -> str:
-        """Return the owner behind a token of either kind."""
-        if bearer_of(call).startswith(DEVICE_TOKEN_PREFIX):
-            return (await self.device(call)).owner_id
-        return (await self.sender(call)).token.owner_id
 
     def _count_wrong(self, call: Call, error: ApiError) -> None:
         if error.spec is INVALID_TOKEN:

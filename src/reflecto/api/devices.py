@@ -2,7 +2,7 @@
 
 from starlette.routing import Route
 
-from reflecto.api.auth import Authenticator
+from reflecto.api.auth import Authenticator, is_device_token
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.contract.devices import EnrollRequest, InvitationResponse, UpdateDeviceRequest
 from reflecto.core.devices import Devices
@@ -20,7 +20,9 @@ def device_routes(auth: Authenticator, devices: Devices, enrolment: Enrolment) -
         return Reply(201, InvitationResponse(invitation.code, link, invitation.expires_at))
 
     async def list_devices(call: Call) -> Reply:
-        return Reply(200, await devices.list_of_owner(await auth.owner_id(call)))
+        if is_device_token(call):
+            return Reply(200, await devices.list_for_device(await auth.device(call)))
+        return Reply(200, await devices.list_of_owner((await auth.sender(call)).token.owner_id))
 
     async def update_self(call: Call) -> Reply:
         device = await auth.device(call)

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from reflecto.contract import errors
-from reflecto.contract.limits import APP_BUILD_MAX, LABEL_MAX_CHARS, SEQ_MAX
+from reflecto.contract.limits import APP_BUILD_MAX, ENDPOINT_MAX_CHARS, LABEL_MAX_CHARS, SEQ_MAX
 from reflecto.contract.tokens import NewToken
 from reflecto.contract.wire import Request, is_not_blank
 
@@ -67,15 +67,53 @@ class DeviceList(msgspec.Struct, frozen=True):
     devices: tuple[DeviceState, ...]
 
 
-class UpdateDeviceRequest(Request, frozen=True, kw_only=True):
-    """What a device reports of itself; absent fields stay as they are."""
+class PeerState(DeviceState, frozen=True):
+    """A device as the owner's other devices see it: with the keys to seal for it and to check what it signed."""
 
-    field_errors: ClassVar = {"label": errors.INVALID_LABEL, "app_build": errors.INVALID_APP_BUILD}
+    public_key: str
+    signing_key: str
+
+
+class PeerList(msgspec.Struct, frozen=True):
+    """All devices of the owner, for one of them."""
+
+    devices: tuple[PeerState, ...]
+
+
+class PushKeys(msgspec.Struct, frozen=True):
+    """A subscription's keys in base64url: a P-256 public key (65 bytes) and a secret (16 bytes)."""
+
+    p256dh: str
+    auth: str
+
+
+class PushState(msgspec.Struct, frozen=True):
+    """A push subscription in the form a browser's `toJSON()` gives it."""
+
+    endpoint: Annotated[str, Meta(max_length=ENDPOINT_MAX_CHARS)]
+    keys: PushKeys
+
+
+class PushKeyResponse(msgspec.Struct, frozen=True):
+    """The server's VAPID key, base64url of an uncompressed point of P-256: the `applicationServerKey`."""
+
+    public_key: str
+
+
+class UpdateDeviceRequest(Request, frozen=True, kw_only=True):
+    """What a device reports of itself; absent fields stay as they are. `push` null ends its pushes."""
+
+    field_errors: ClassVar = {
+        "label": errors.INVALID_LABEL,
+        "app_build": errors.INVALID_APP_BUILD,
+        "push": errors.INVALID_PUSH,
+    }
 
     field_checks: ClassVar = {"label": is_not_blank}
 
     label: Label | msgspec.UnsetType = msgspec.UNSET
     app_build: AppBuild | msgspec.UnsetType = msgspec.UNSET
+    push: PushState | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class SyncEntry(msgspec.Struct, frozen=True):

@@ -133,6 +133,9 @@ INVALID_LABEL: Final = _row("invalid_label", 400, "label must be 1 to 60 charact
 INVALID_TYPE: Final = _row("invalid_type", 400, "type must be one of android, extension, web, cli")
 INVALID_CLASS: Final = _row("invalid_class", 400, "class must be phone or desktop; the first device must be a phone")
 INVALID_APP_BUILD: Final = _row("invalid_app_build", 400, "app_build must be a whole number from 0 to 2147483647")
+INVALID_PUSH: Final = _row(
+    "invalid_push", 400, "push must be null or {endpoint: https URL, keys: {p256dh, auth}} as a browser makes it"
+)
 INVALID_SEQ: Final = _row("invalid_seq", 400, "The sequence number is not one this device was sent")
 INVALID_ANSWERED_AT: Final = _row("invalid_answered_at", 400, "answered_at must be Unix seconds")
 INVALID_SIGNATURE: Final = _row("invalid_signature", 400, "signature must be an Ed25519 signature in base64")

@@ -38,6 +38,10 @@ STREAMS_MAX_PER_DEVICE: Final = 4  # one more ends the oldest
 SYNC_PAGE_ENTRIES: Final = 16  # read from the queue at a time; a document is 128 KiB
 SEQ_MAX: Final = 2**53 - 1  # what a JavaScript client can count to
 
+# Push
+ENDPOINT_MAX_CHARS: Final = 2_048  # the longest that push services hand out are about 500
+PUSH_GRACE_SECONDS: Final = 1.5  # an open stream has this long to acknowledge: a frozen page looks connected
+
 # Messages (api.md "POST /v1/send"); bytes are of UTF-8
 MESSAGE_MAX_BYTES: Final = 1_500
 TITLE_MAX_BYTES: Final = 100

@@ -2,9 +2,10 @@
 
 import hmac
 
+import msgspec
 from msgspec import UNSET
 
-from reflecto.contract.devices import DeviceList, DeviceState, UpdateDeviceRequest
+from reflecto.contract.devices import DeviceList, DeviceState, PeerList, PeerState, PushState, UpdateDeviceRequest
 from reflecto.contract.errors import INVALID_SEQ, INVALID_TOKEN, NOT_FOUND, SCOPE_DENIED, ApiError
 from reflecto.contract.ids import is_id
 from reflecto.contract.limits import SYNC_PAGE_ENTRIES
@@ -12,6 +13,8 @@ from reflecto.core.activity import Activity
 from reflecto.core.clock import Clock
 from reflecto.core.model import Device, QueueEntry
 from reflecto.core.ports import Store, Wakeups
+from reflecto.core.push import check_subscription
+from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.tokens import token_hash
 
 
@@ -38,11 +41,14 @@ def sync_start(device: Device, cursor: int | None) -> int:
 class Devices:
     """Authenticates devices and serves what is theirs."""
 
-    def __init__(self, store: Store, wakeups: Wakeups, activity: Activity, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, wakeups: Wakeups, activity: Activity, clock: Clock, *, allow_private_push: bool = False
+    ) -> None:
         self._store = store
         self._wakeups = wakeups
         self._activity = activity
         self._clock = clock
+        self._allow_private_push = allow_private_push
 
     async def authenticate(self, bearer: str) -> Device:
         """Return the device with this token. Raises: ApiError `invalid_token`."""
@@ -57,8 +63,26 @@ class Devices:
         """Return the status of all devices of the owner."""
         return DeviceList(tuple(self._state_of(device) for device in await self._store.list_devices(owner_id)))
 
+    async def list_for_device(self, device: Device) -> PeerList:
+        """Return the same with each device's public keys, for what devices send each other."""
+        return PeerList(
+            tuple(
+                PeerState(
+                    **msgspec.structs.asdict(self._state_of(each)),
+                    public_key=encode_base64(each.public_key),
+                    signing_key=encode_base64(each.signing_key),
+                )
+                for each in await self._store.list_devices(device.owner_id)
+            )
+        )
+
     async def update(self, device: Device, request: UpdateDeviceRequest) -> DeviceState:
-        """Change what the device reports of itself. Raises: ApiError `invalid_token` if it was removed meanwhile."""
+        """Change what the device reports of itself.
+
+        Raises: ApiError `invalid_push`; `invalid_token` if it was removed meanwhile.
+        """
+        if request.push is not UNSET:
+            await self._subscribe(device, request.push)
         label = None if request.label is UNSET else request.label
         app_build = None if request.app_build is UNSET else request.app_build
         updated = await self._store.update_device(device.id, label, app_build)
@@ -95,6 +119,11 @@ class Devices:
         """Drop the entries up to `seq`. Raises: ApiError `invalid_seq` for a number the queue never reached."""
         if not await self._store.ack_queue(device.id, seq):
             raise ApiError(INVALID_SEQ)
+
+    async def _subscribe(self, device: Device, push: PushState | None) -> None:
+        subscription = check_subscription(push, allow_private=self._allow_private_push) if push else None
+        if not await self._store.set_push_subscription(device.id, subscription):
+            raise ApiError(INVALID_TOKEN)
 
     def _state_of(self, device: Device) -> DeviceState:
         return DeviceState(

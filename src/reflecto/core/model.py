@@ -93,24 +93,62 @@ class Interaction:
     tap: Tap | None = None
 
 
+Urgency = Literal["low", "high"]  # RFC 8030 5.3; there are more, these are what a priority comes to
+
+
 @dataclass(frozen=True, slots=True)
 class QueueEntry:
-    """A blob waiting for one device. `sender` is a device id or `server`."""
+    """A blob waiting for one device. `sender` is a device id or `server`; `urgency` and `topic` as in `Delivery`."""
 
     seq: int
     sender: str
     blob: bytes = field(repr=False)
     expires_at: int
+    urgency: Urgency = "high"
+    topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A blob to append to one device's queue, which numbers it."""
+    """A blob to append to one device's queue, which numbers it.
+
+    `urgency` and `topic` (up to 32 characters of base64url) are for its push: one that was not delivered yet is
+    replaced by the next of the same topic.
+    """
 
     device_id: str
     blob: bytes = field(repr=False)
     expires_at: int
     sender: str = "server"
+    urgency: Urgency = "high"
+    topic: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PushSubscription:
+    """Where a device's pushes go: its endpoint is a capability, so it is never logged in full."""
+
+    endpoint: str = field(repr=False)
+    p256dh: bytes = field(repr=False)  # 65 bytes, a point of P-256
+    auth: bytes = field(repr=False)  # 16 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PushTarget:
+    """A device with a subscription: it was made behind `since_seq`, and the queue has come to `last_seq`."""
+
+    subscription: PushSubscription
+    since_seq: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class PushBacklog:
+    """A device with a subscription as a restart finds it; `waits`: its queue holds something not acknowledged."""
+
+    device_id: str
+    last_seq: int
+    waits: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ from reflecto.core.model import (
     Device,
     Interaction,
     Owner,
+    PushBacklog,
+    PushSubscription,
+    PushTarget,
     QueueEntry,
     Reminder,
     ReminderDelivery,
@@ -153,6 +156,19 @@ class Store(Protocol):
 
     async def delete_owner(self, owner_id: str) -> None:
         """Delete the owner with all devices, queues, tokens and questions."""
+
+    # Push
+    async def set_push_subscription(self, device_id: str, subscription: PushSubscription | None) -> bool:
+        """Replace the device's subscription; an endpoint is one device's only. False: there is no such device."""
+
+    async def find_push_target(self, device_id: str) -> PushTarget | None:
+        """Return where the device's pushes go. None: it has no subscription."""
+
+    async def drop_push_subscription(self, device_id: str, endpoint: str) -> bool:
+        """Delete the device's subscription if it still is this one."""
+
+    async def list_push_backlog(self, now: float) -> list[PushBacklog]:
+        """Return every device with a subscription."""
 
     # Tokens
     async def find_token(self, token_hash: bytes) -> Token | None:

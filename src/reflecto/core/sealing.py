@@ -9,6 +9,7 @@ import msgspec
 from reflecto.contract.envelopes import Envelope, EnvelopeType
 from reflecto.contract.limits import QUEUE_TTL_MAX_SECONDS
 from reflecto.core.model import Delivery, Device
+from reflecto.core.push import topic_of, urgency_of
 from reflecto.crypto.envelopes import BoxKeys, seal, shared_key
 
 SHARED_KEYS_CACHED: Final = 4096  # deriving one costs ten times as much as sealing an envelope
@@ -24,8 +25,16 @@ class Sealer:
     def seal_for(self, devices: Iterable[Device], envelope: Envelope, expires_at: int) -> list[Delivery]:
         """Return one delivery per device, each sealed for it."""
         plaintext = msgspec.json.encode(envelope)
+        urgency, topic = urgency_of(envelope), topic_of(envelope)
         return [
-            Delivery(device.id, seal(self._shared_key(device.public_key), plaintext), expires_at) for device in devices
+            Delivery(
+                device_id=device.id,
+                blob=seal(self._shared_key(device.public_key), plaintext),
+                expires_at=expires_at,
+                urgency=urgency,
+                topic=topic,
+            )
+            for device in devices
         ]
 
 

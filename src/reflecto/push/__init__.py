@@ -1,1 +1,1 @@
-"""Getting what is queued to the devices: open streams, later web push."""
+"""Getting what is queued to the devices: open streams, and Web Push to those that have none."""

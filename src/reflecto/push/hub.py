@@ -1,7 +1,7 @@
 """The sync hub: which streams and long polls are open in this process, and waking them. `core.ports.Wakeups`."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from reflecto.contract.limits import HEARTBEAT_SECONDS, STREAMS_MAX_PER_DEVICE
@@ -17,7 +17,12 @@ class Hub:
         self._streams: dict[str, list[Stream]] = {}
         self._watchers: dict[str, set[asyncio.Event]] = {}
         self._heartbeat: Timer | None = None
+        self._on_growth: Callable[[list[str]], None] = lambda _: None
         self.closing = False
+
+    def when_grown(self, callback: Callable[[list[str]], None]) -> None:
+        """Call `callback` with the devices whose queues this process has added to, whether they have streams or not."""
+        self._on_growth = callback
 
     def start(self) -> None:
         """Begin the heartbeat."""
@@ -52,13 +57,13 @@ class Hub:
 
     def wake_devices(self, device_ids: Iterable[str]) -> None:
         """Their queues have grown."""
-        for device_id in device_ids:
-            for stream in self._streams.get(device_id, ()):
-                stream.wake()
+        grown = list(device_ids)
+        self._wake_streams(grown)
+        self._on_growth(grown)
 
     def wake_all(self) -> None:
-        """Another process has changed the store: anything may have grown or ended."""
-        self.wake_devices(list(self._streams))
+        """Another process has changed the store: anything may have grown or ended. What it queued it also pushes."""
+        self._wake_streams(list(self._streams))
         for interaction_id in list(self._watchers):
             self.wake_interaction(interaction_id)
 
@@ -89,6 +94,11 @@ class Hub:
             watchers.discard(event)
             if not watchers and self._watchers.get(interaction_id) is watchers:
                 del self._watchers[interaction_id]
+
+    def _wake_streams(self, device_ids: Iterable[str]) -> None:
+        for device_id in device_ids:
+            for stream in self._streams.get(device_id, ()):
+                stream.wake()
 
     def _beat(self) -> None:
         self._heartbeat = self._clock.call_later(HEARTBEAT_SECONDS, self._beat)

@@ -18,7 +18,7 @@ class QueueVerbs:
 
     async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
         rows = self._database.rows(
-            "SELECT seq, sender, blob, expires_at FROM queue "
+            "SELECT seq, sender, blob, expires_at, urgency, topic FROM queue "
             "WHERE device_id = ? AND seq > ? AND expires_at > ? ORDER BY seq LIMIT ?",
             (device_id, after, now, limit),
         )

@@ -18,8 +18,16 @@ def append_to_queues(connection: sqlite3.Connection, deliveries: Sequence[Delive
         if numbered is None:
             continue
         connection.execute(
-            "INSERT INTO queue (device_id, seq, sender, blob, expires_at) VALUES (?, ?, ?, ?, ?)",
-            (delivery.device_id, numbered[0], delivery.sender, delivery.blob, delivery.expires_at),
+            "INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                delivery.device_id,
+                numbered[0],
+                delivery.sender,
+                delivery.blob,
+                delivery.expires_at,
+                delivery.urgency,
+                delivery.topic,
+            ),
         )
         reached.append(delivery.device_id)
     return reached

@@ -1,0 +1,57 @@
+"""What a push is told of the message it carries, and which subscriptions are taken. Source: devices.md "Push"."""
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from reflecto.contract.devices import PushState
+from reflecto.contract.envelopes import Envelope
+from reflecto.contract.errors import INVALID_PUSH, ApiError
+from reflecto.core.model import PushSubscription, Urgency
+from reflecto.crypto.encoding import decode_base64url
+from reflecto.crypto.webpush import AUTH_SECRET_BYTES, POINT_BYTES, is_point
+
+
+def urgency_of(envelope: Envelope) -> Urgency:
+    """Return `low` for a notification of priority min or low, else `high`."""
+    return "low" if envelope.payload.get("priority") in {"min", "low"} else "high"
+
+
+def topic_of(envelope: Envelope) -> str | None:
+    """Return the 32 hex digits of a question's id for it and for its end, so that the end replaces the question."""
+    is_question = envelope.type in {"interaction", "interaction.closed"}
+    return envelope.id.removeprefix("int_") if is_question else None
+
+
+def check_subscription(state: PushState, *, allow_private: bool) -> PushSubscription:
+    """Return the subscription. Whether its host is public is decided when it is connected to.
+
+    Raises: ApiError `invalid_push` unless the endpoint is an https URL without credentials or fragment (http on this
+    machine's loopback too with `allow_private`) and both keys are ones that can be encrypted for.
+    """
+    p256dh = decode_base64url(state.keys.p256dh, length=POINT_BYTES)
+    auth = decode_base64url(state.keys.auth, length=AUTH_SECRET_BYTES)
+    if p256dh is None or not is_point(p256dh) or auth is None:
+        raise ApiError(INVALID_PUSH)
+    if not _is_endpoint(state.endpoint, allow_private=allow_private):
+        raise ApiError(INVALID_PUSH)
+    return PushSubscription(state.endpoint, p256dh, auth)
+
+
+def _is_endpoint(url: str, *, allow_private: bool) -> bool:
+    if not url.isascii() or any(not 0x20 < ord(char) < 0x7F or char == "\\" for char in url):
+        return False
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:  # a broken port or IPv6 address
+        return False
+    if not host or parts.username is not None or parts.password is not None or "#" in url:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and allow_private and _is_loopback(host))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,92 @@
+"""The data folder: made with its keys at first start, refused when it is not the one the store was made with."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from reflecto.core.ports import Store
+from reflecto.crypto.envelopes import KEY_BYTES, BoxKeys
+from reflecto.crypto.webpush import VAPID_SECRET_BYTES, VapidKeys
+
+KEY_FILE_NAME: Final = "server.key"
+VAPID_FILE_NAME: Final = "vapid.key"
+_KEY_FACT: Final = "server_public_key"
+
+
+class DataFolderError(Exception):
+    """The data folder cannot be used as it is; the message says why and what to do."""
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder if it is missing. Raises: DataFolderError."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataFolderError(f"cannot make the data folder {folder}: {error.strerror}") from None
+
+
+async def load_server_keys(folder: Path, store: Store) -> BoxKeys:
+    """Return the server's keys, made at first start; refuse others than those the devices were enrolled with.
+
+    Raises: DataFolderError; StoreUnavailableError.
+    """
+    path = folder / KEY_FILE_NAME
+    known = await store.recall(_KEY_FACT)
+    if known is None:
+        _write_once(path, BoxKeys.generate().secret)
+    elif not path.exists():
+        raise DataFolderError(f"{path} is missing; the enrolled devices trust its key, restore it from a backup")
+    keys = BoxKeys.from_secret(_read(path, KEY_BYTES))
+    if known is None:
+        await store.remember(_KEY_FACT, keys.public.hex())
+    elif known != keys.public.hex():
+        raise DataFolderError(f"{path} is not the key this store was made with; restore both from one backup")
+    return keys
+
+
+def load_vapid_keys(folder: Path) -> VapidKeys:
+    """Return the keys push services know this server by, made where there are none. Raises: DataFolderError.
+
+    Subscriptions made with lost keys get no pushes until their apps are opened: that is no reason not to start.
+    """
+    path = folder / VAPID_FILE_NAME
+    _write_once(path, VapidKeys.generate().secret)
+    keys = VapidKeys(_read(path, VAPID_SECRET_BYTES))
+    try:
+        _ = keys.public
+    except ValueError:
+        raise _damaged(path) from None
+    return keys
+
+
+def _read(path: Path, length: int) -> bytes:
+    try:
+        secret = bytes.fromhex(path.read_text("ascii").strip())
+    except (OSError, ValueError) as error:
+        raise DataFolderError(f"cannot read {path}: {error}") from None
+    if len(secret) != length:
+        raise _damaged(path)
+    return secret
+
+
+def _damaged(path: Path) -> DataFolderError:
+    return DataFolderError(f"{path} is damaged; restore it from a backup")
+
+
+def _write_once(path: Path, secret: bytes) -> None:
+    """Write the key durably, unless there is one; when two processes start at once, the first one's stays."""
+    if path.exists():
+        return
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secret.hex() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(draft, path)
+        draft.unlink()
+    except OSError as error:
+        raise DataFolderError(f"cannot write {path}: {error.strerror}") from None

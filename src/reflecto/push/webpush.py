@@ -1,0 +1,193 @@
+"""Pushes what the queues hold, in the background. Source: devices.md "Push".
+
+As with a stream, the buffer is the queue in the store: what is kept here of a device is how far its pushes have come.
+One push of a device is under way at a time, so they arrive in order and a push service that fails is left alone.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from reflecto.contract.limits import PUSH_GRACE_SECONDS
+from reflecto.core.clock import Clock
+from reflecto.core.model import PushTarget
+from reflecto.core.ports import Store, StoreUnavailableError
+from reflecto.push.messages import BURST_ENTRIES, Push, next_push
+from reflecto.push.service import Outcome, PushServices
+
+SENDS_AT_ONCE: Final = 16
+ATTEMPTS_MAX: Final = 8  # of one push: the last is some 14 minutes after the first
+FIRST_RETRY_SECONDS: Final = 2
+RETRY_MAX_SECONDS: Final = 300
+START_GRACE_SECONDS: Final = 5  # after a restart, for streams to come back before anything is pushed
+MARKS_MAX: Final = 64  # of one device; what comes faster shares the last one
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Mark:
+    """Push what is not acknowledged up to `seq` at `due` (Unix seconds)."""
+
+    seq: int
+    due: float
+    after_restart: bool = False  # everything in one wake-up, and only if no stream has come back
+
+
+@dataclass(slots=True)
+class _Line:
+    """How far the pushes of one device have come."""
+
+    done_seq: int = 0  # pushed, or not to be pushed any more
+    grown: bool = False  # the queue may hold something behind the last mark
+    marks: deque[_Mark] = field(default_factory=deque)
+    happened: asyncio.Event = field(default_factory=asyncio.Event)  # `grown` was set
+    task: asyncio.Task[None] | None = None
+    trying_seq: int = 0
+    attempts: int = 0  # at the push of `trying_seq`
+    bare_seq: int = 0  # this one was too large, so only its number is pushed
+
+    def finish(self, seq: int) -> None:
+        """Go on behind `seq`."""
+        self.done_seq = seq
+        self.attempts = 0
+
+    def add_mark(self, seq: int, due: float) -> None:
+        """Push up to `seq` too; what was marked before is not due later."""
+        if len(self.marks) >= MARKS_MAX:
+            self.marks.pop()
+        for mark in self.marks:
+            mark.due = min(mark.due, due)
+        self.marks.append(_Mark(seq, due))
+
+
+class WebPush:
+    """The pushes of one process. Every method is called on the event loop."""
+
+    def __init__(self, store: Store, is_connected: Callable[[str], bool], services: PushServices, clock: Clock) -> None:
+        self._store = store
+        self._is_connected = is_connected
+        self._services = services
+        self._clock = clock
+        self._lines: dict[str, _Line] = {}
+        self._slots = asyncio.Semaphore(SENDS_AT_ONCE)
+        self._closing = asyncio.Event()
+
+    async def start(self) -> None:
+        """Begin behind what the queues hold; a device that still has something waiting is woken once, and soon.
+
+        Raises: StoreUnavailableError.
+        """
+        for backlog in await self._store.list_push_backlog(self._clock.now()):
+            line = self._lines[backlog.device_id] = _Line(backlog.last_seq)
+            if backlog.waits:
+                line.done_seq = 0
+                line.marks.append(_Mark(backlog.last_seq, self._clock.now() + START_GRACE_SECONDS, after_restart=True))
+                self._start_working(backlog.device_id, line)
+
+    async def close(self) -> None:
+        """Stop; what was not pushed stays in the queues."""
+        self._closing.set()
+        tasks = [line.task for line in self._lines.values() if line.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._services.close()
+
+    def queues_grew(self, device_ids: Iterable[str]) -> None:
+        """Push what was added to these devices' queues, as far as they have subscriptions."""
+        for device_id in device_ids:
+            line = self._lines.setdefault(device_id, _Line())
+            line.grown = True
+            line.happened.set()
+            self._start_working(device_id, line)
+
+    def _start_working(self, device_id: str, line: _Line) -> None:
+        if line.task is None and not self._closing.is_set():
+            line.task = asyncio.create_task(self._work(device_id, line))
+
+    async def _work(self, device_id: str, line: _Line) -> None:
+        try:
+            while line.grown or line.marks:
+                await self._step(device_id, line)
+        except StoreUnavailableError:  # the next thing queued starts it again, behind what was pushed
+            line.marks.clear()
+        except Exception:
+            logger.exception("pushing failed")
+            line.marks.clear()
+        finally:
+            line.task = None
+
+    async def _step(self, device_id: str, line: _Line) -> None:
+        """Mark what has grown, or wait for the first mark's time, or push up to it."""
+        now = self._clock.now()
+        if line.grown:
+            line.grown = False
+            line.happened.clear()
+            target = await self._store.find_push_target(device_id)
+            if target is None:
+                self._forget(device_id, line)
+            elif target.last_seq > self._begin(line, target):
+                grace_seconds = PUSH_GRACE_SECONDS if self._is_connected(device_id) else 0
+                line.add_mark(target.last_seq, now + grace_seconds)
+        elif now < line.marks[0].due:
+            await self._clock.wait(line.happened, line.marks[0].due)
+        else:
+            await self._push(device_id, line, line.marks[0])
+
+    def _begin(self, line: _Line, target: PushTarget) -> int:
+        """Return behind which number there is something new."""
+        line.done_seq = max(line.done_seq, target.since_seq)
+        return max(line.done_seq, line.marks[-1].seq if line.marks else 0)
+
+    async def _push(self, device_id: str, line: _Line, mark: _Mark) -> None:
+        """Make the next push up to the mark, or be done with it if there is none."""
+        now = self._clock.now()
+        entries = await self._store.read_queue(device_id, line.done_seq, BURST_ENTRIES + 1, now) or []
+        entries = [entry for entry in entries if entry.seq <= mark.seq]
+        if mark.after_restart and self._is_connected(device_id):
+            entries = []
+        push = next_push(entries, mark.seq, as_one=mark.after_restart, bare_seq=line.bare_seq)
+        target = await self._store.find_push_target(device_id)
+        if target is None:
+            self._forget(device_id, line)
+        elif push is None:
+            line.finish(mark.seq)
+            line.marks.popleft()
+        else:
+            await self._send(device_id, line, target, push)
+
+    async def _send(self, device_id: str, line: _Line, target: PushTarget, push: Push) -> None:
+        async with self._slots:
+            reply = await self._services.send(target.subscription, push.message_at(self._clock.now()))
+        match reply.outcome:
+            case Outcome.GONE:
+                await self._store.drop_push_subscription(device_id, target.subscription.endpoint)
+            case Outcome.TOO_LARGE if push.blob is not None:
+                line.bare_seq = push.seq
+            case Outcome.LATER:
+                await self._wait_to_retry(line, push, reply.retry_after_seconds)
+            case _:
+                line.finish(push.seq)
+
+    async def _wait_to_retry(self, line: _Line, push: Push, retry_after_seconds: float) -> None:
+        """Wait and let the same push be made again, or give it up after too many attempts or once it has expired."""
+        if line.trying_seq != push.seq:
+            line.trying_seq, line.attempts = push.seq, 0
+        delay_seconds = min(FIRST_RETRY_SECONDS * 3**line.attempts, RETRY_MAX_SECONDS)
+        line.attempts += 1
+        again_at = self._clock.now() + max(delay_seconds, retry_after_seconds)
+        if line.attempts >= ATTEMPTS_MAX or again_at >= push.expires_at:
+            line.finish(push.seq)
+        else:
+            await self._clock.wait(self._closing, again_at)
+
+    def _forget(self, device_id: str, line: _Line) -> None:
+        """The device has no subscription, or is gone."""
+        line.grown = False
+        line.marks.clear()
+        if self._lines.get(device_id) is line:
+            del self._lines[device_id]

@@ -1,0 +1,56 @@
+"""The store's verbs on push subscriptions."""
+
+import sqlite3
+
+from reflecto.core.model import PushBacklog, PushSubscription, PushTarget
+from reflecto.store.sqlite.database import Database
+
+
+class PushVerbs:
+    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+
+    _database: Database
+
+    async def set_push_subscription(self, device_id: str, subscription: PushSubscription | None) -> bool:
+        def replace(connection: sqlite3.Connection) -> bool:
+            row = connection.execute("SELECT last_seq FROM devices WHERE id = ?", (device_id,)).fetchone()
+            if row is None:
+                return False
+            endpoint = subscription.endpoint if subscription else None
+            connection.execute(
+                "DELETE FROM push_subscriptions WHERE device_id = ? OR endpoint = ?", (device_id, endpoint)
+            )
+            if subscription is not None:
+                connection.execute(
+                    "INSERT INTO push_subscriptions (device_id, endpoint, p256dh, auth, since_seq) "
+                    "VALUES (?, ?, ?, ?, ?)",
+                    (device_id, subscription.endpoint, subscription.p256dh, subscription.auth, row[0]),
+                )
+            return True
+
+        return await self._database.write(replace)
+
+    async def find_push_target(self, device_id: str) -> PushTarget | None:
+        row = self._database.row(
+            "SELECT endpoint, p256dh, auth, since_seq, last_seq FROM push_subscriptions "
+            "JOIN devices ON devices.id = device_id WHERE device_id = ?",
+            (device_id,),
+        )
+        return PushTarget(PushSubscription(*row[:3]), *row[3:]) if row else None
+
+    async def drop_push_subscription(self, device_id: str, endpoint: str) -> bool:
+        def drop(connection: sqlite3.Connection) -> bool:
+            dropped = connection.execute(
+                "DELETE FROM push_subscriptions WHERE device_id = ? AND endpoint = ?", (device_id, endpoint)
+            )
+            return dropped.rowcount == 1
+
+        return await self._database.write(drop)
+
+    async def list_push_backlog(self, now: float) -> list[PushBacklog]:
+        rows = self._database.rows(
+            "SELECT id, last_seq, EXISTS (SELECT 1 FROM queue WHERE queue.device_id = id AND expires_at > ?) "
+            "FROM push_subscriptions JOIN devices ON id = push_subscriptions.device_id",
+            (now,),
+        )
+        return [PushBacklog(device_id, last_seq, bool(waits)) for device_id, last_seq, waits in rows]
