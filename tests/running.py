@@ -11,7 +11,7 @@ from typing import Any, Final
 import httpx
 import uvicorn
 
-from reflecto.bootstrap import Services
+from reflecto.bootstrap import PushOptions, Services
 from reflecto.core.ports import Store
 from reflecto.crypto.envelopes import BoxKeys
 from reflecto.store.sqlite.store import SqliteStore
@@ -92,12 +92,13 @@ async def run_server(
     *,
     keys: BoxKeys | None = None,
     min_phone_build: int | None = None,
+    push: PushOptions | None = None,
     wrap_store: Callable[[Store], Any] = lambda store: store,
 ) -> AsyncIterator[RunningServer]:
     """Serve the store in `folder`. `wrap_store` may put something in front of it."""
     clock = clock or FakeClock()
     store = wrap_store(SqliteStore.open(folder))
-    services = Services.build(store, keys or BoxKeys.generate(), clock, min_phone_build)
+    services = Services.build(store, keys or BoxKeys.generate(), clock, min_phone_build, push=push)
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     listener.bind(("127.0.0.1", 0))
