@@ -134,7 +134,7 @@ class PushServices:
 
     async def _open_pool(self) -> httpcore.AsyncConnectionPool:
         if self._pool is None:
-            context = await asyncio.to_thread(_tls_context)  # loading the certificates takes a while
+            context = await asyncio.to_thread(tls_context)  # loading the certificates takes a while
             self._pool = self._pool or httpcore.AsyncConnectionPool(
                 ssl_context=context,
                 network_backend=self._backend,
@@ -175,5 +175,6 @@ def seconds_of(retry_after: str, now: float) -> float:
 
 
 @cache
-def _tls_context() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
+    """Return what push services' certificates are checked with, loaded once."""
     return httpx.create_ssl_context()
