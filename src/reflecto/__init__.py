@@ -18,10 +18,12 @@ if TYPE_CHECKING:
         BrokenContract,
         Conflict,
         IdempotencyMismatch,
+        InvalidFile,
         InvalidReceipt,
         InvalidRequest,
         InvalidSettings,
         NotFound,
+        OutcomeUnknown,
         PermissionDenied,
         QuestionCancelled,
         QuestionClosed,
@@ -31,7 +33,20 @@ if TYPE_CHECKING:
         TooManyRequests,
         Unreachable,
     )
-    from reflecto.client.results import Answer, Device, Question, QuestionState, Receipt
+    from reflecto.client.results import (
+        Answer,
+        Caveat,
+        Delivery,
+        Device,
+        DeviceStatus,
+        Question,
+        QuestionState,
+        Receipt,
+        Reminder,
+        ReminderSet,
+        Sent,
+        SentFile,
+    )
     from reflecto.client.sync import Reflecto
 
 __all__ = [
@@ -41,13 +56,18 @@ __all__ = [
     "ApiError",
     "AuthenticationError",
     "BrokenContract",
+    "Caveat",
     "Conflict",
+    "Delivery",
     "Device",
+    "DeviceStatus",
     "IdempotencyMismatch",
+    "InvalidFile",
     "InvalidReceipt",
     "InvalidRequest",
     "InvalidSettings",
     "NotFound",
+    "OutcomeUnknown",
     "PermissionDenied",
     "Question",
     "QuestionCancelled",
@@ -57,13 +77,32 @@ __all__ = [
     "Receipt",
     "Reflecto",
     "ReflectoError",
+    "Reminder",
+    "ReminderSet",
+    "Sent",
+    "SentFile",
     "ServerError",
     "TooManyRequests",
     "Unreachable",
     "__version__",
 ]
 
-_RESULTS = frozenset({"Answer", "Device", "Question", "QuestionState", "Receipt"})
+_RESULTS = frozenset(
+    {
+        "Answer",
+        "Caveat",
+        "Delivery",
+        "Device",
+        "DeviceStatus",
+        "Question",
+        "QuestionState",
+        "Receipt",
+        "Reminder",
+        "ReminderSet",
+        "Sent",
+        "SentFile",
+    }
+)
 
 
 def __getattr__(name: str) -> object:

@@ -1,9 +1,11 @@
 """The asker's side: one I/O-free core and thin shells over it. `from reflecto import Reflecto` is the way in.
 
-errors, results   what callers see
-protocol          requests as plain data
-replies           replies read into results or errors
-retry             which failures are tried again, and when
-flows             the calls, as generators of requests and pauses
-sync              the blocking shell
+errors, results         what callers see
+protocol, outgoing      requests as plain data: of questions, and of what is sent to devices
+replies, sent_replies   replies read into results or errors
+retry                   which failures are tried again, and when
+flows, sending          the calls, as generators of requests and pauses
+files                   documents read from disk
+network                 one request over httpx
+sync                    the blocking shell
 """

@@ -2,7 +2,9 @@
 
 ReflectoError
 ├── InvalidSettings         the URL or the token cannot be used; nothing was sent
+├── InvalidFile             the file cannot be sent as a document; nothing was sent
 ├── Unreachable             no connection, or it was lost, until there was no time left to try again
+├── OutcomeUnknown          the request was sent, and nobody knows whether the server accepted it
 ├── BrokenContract          a reply that the contract does not allow; never taken for an answer
 │   └── InvalidReceipt      a signature that does not prove the answer it came with
 ├── ApiError                a refusal: `code`, `status`, `retry_after`, `details`
@@ -49,6 +51,17 @@ class InvalidSettings(ReflectoError, ValueError):
     code = "invalid_settings"
 
 
+class InvalidFile(ReflectoError, ValueError):
+    """It is not UTF-8 text, or above the limit; nothing was sent. `details` as the server would give them."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, code: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.details = dict(details or {})
+
+
 class Unreachable(ReflectoError):
     """No reply. `may_have_arrived`: the request was sent, so the server may have acted on it.
 
@@ -62,6 +75,16 @@ class Unreachable(ReflectoError):
         super().__init__(message)
         self.may_have_arrived = may_have_arrived
         self.passing = passing
+
+
+class OutcomeUnknown(ReflectoError):
+    """The reply was lost, or something failed behind it: what was sent may have been accepted, or not.
+
+    It was not sent again, for it might have arrived twice. `__cause__` is the failure.
+    """
+
+    exit_code = 10
+    code = "outcome_unknown"
 
 
 class BrokenContract(ReflectoError):

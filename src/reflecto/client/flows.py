@@ -69,8 +69,8 @@ def create(draft: Draft, *, now: float, timeout_seconds: float | None, rules: Re
     give_up_at = math.inf if timeout_seconds is None else now + timeout_seconds
     failures: list[errors.ReflectoError] = []
     try:
-        (created, replayed), reply, now = yield from _try_until(
-            partial(_within, create_request(draft), give_up_at),
+        (created, replayed), reply, now = yield from try_until(
+            partial(within, create_request(draft), give_up_at),
             read_created,
             now=now,
             until=min(now + rules.give_up_seconds, give_up_at),
@@ -101,7 +101,7 @@ def wait(asked: Question | str, *, now: float, timeout_seconds: float | None, ru
     while True:
         polled_at = now
         until = min(give_up_at, max(now, now + rules.give_up_seconds if ends_at is None else ends_at) + GRACE_SECONDS)
-        state, reply, now = yield from _try_until(
+        state, reply, now = yield from try_until(
             partial(_poll, question_id, until),
             partial(read_state, question_id=question_id),
             now=now,
@@ -126,8 +126,8 @@ def wait(asked: Question | str, *, now: float, timeout_seconds: float | None, ru
 
 def get(question_id: str, *, now: float, rules: RetryRules) -> Flow[QuestionState]:
     """Read where a question stands. Raises: ApiError, BrokenContract, Unreachable."""
-    state, _, _ = yield from _try_until(
-        partial(_within, state_request(question_id), math.inf),
+    state, _, _ = yield from try_until(
+        partial(within, state_request(question_id), math.inf),
         partial(read_state, question_id=question_id),
         now=now,
         until=now + rules.give_up_seconds,
@@ -140,8 +140,8 @@ def cancel(question_id: str, *, now: float, timeout_seconds: float | None, rules
     """Withdraw the question. Raises: AlreadyAnswered, QuestionExpired, ApiError, BrokenContract, Unreachable."""
     give_up_at = math.inf if timeout_seconds is None else now + timeout_seconds
     try:
-        state, _, _ = yield from _try_until(
-            partial(_within, cancel_request(question_id), give_up_at),
+        state, _, _ = yield from try_until(
+            partial(within, cancel_request(question_id), give_up_at),
             partial(read_state, question_id=question_id),
             now=now,
             until=now + rules.give_up_seconds if timeout_seconds is None else give_up_at,
@@ -155,7 +155,7 @@ def cancel(question_id: str, *, now: float, timeout_seconds: float | None, rules
         raise errors.BrokenContract(f"the question was to be cancelled and is {state.status}")
 
 
-def _try_until(
+def try_until(
     build: Callable[[float, int], HttpRequest],
     read: Callable[[HttpReply], T],
     *,
@@ -163,11 +163,13 @@ def _try_until(
     until: float,
     rules: RetryRules,
     is_waiting: bool = False,
+    may_repeat: Callable[[errors.ReflectoError], bool] = lambda _: True,
     failures: list[errors.ReflectoError] | None = None,
 ) -> Flow[_Timed[T]]:
     """Send until a reply can be read, or a failure is final. The last try starts at `until` at the latest.
 
-    `build` gets the time and the number of failures so far; `failures` collects them.
+    `build` gets the time and the number of failures so far; `failures` collects them. A failure that `may_repeat`
+    refuses is final, also where the rules would try again.
     """
     attempt = 0
     while True:
@@ -180,14 +182,15 @@ def _try_until(
             failure = error
         if failures is not None:
             failures.append(failure)
-        delay = rules.delay_seconds(failure, attempt, is_waiting=is_waiting)
+        delay = rules.delay_seconds(failure, attempt, is_waiting=is_waiting) if may_repeat(failure) else None
         if delay is None or now >= until or (failure.retry_after or 0.0) > until - now:
             raise failure
         now = (yield Pause(min(delay, until - now), because=failure)).now
         attempt += 1
 
 
-def _within(request: HttpRequest, give_up_at: float, now: float, _attempt: int) -> HttpRequest:
+def within(request: HttpRequest, give_up_at: float, now: float, _attempt: int) -> HttpRequest:
+    """Build the same request at each try, with a timeout that leaves off soon after `give_up_at`."""
     return request.within(give_up_at - now + _OVERRUN_SECONDS)
 
 

@@ -27,6 +27,7 @@ class HttpRequest:
     path: str
     body: bytes | None = field(default=None, repr=False)
     timeout_seconds: float = REQUEST_TIMEOUT_SECONDS
+    reply_max_bytes: int = REPLY_MAX_BYTES
 
     def within(self, seconds: float) -> "HttpRequest":
         """Return the same request with a timeout of at most `seconds`, though never below one second."""
@@ -35,7 +36,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """Header names are lower-case. A body that was cut off at `REPLY_MAX_BYTES` is no JSON any more."""
+    """Header names are lower-case. A body that was cut off at `reply_max_bytes` is no JSON any more."""
 
     status: int
     headers: Mapping[str, str]

@@ -13,7 +13,7 @@ from reflecto.client.results import Answer, Device, QuestionState, Receipt
 from reflecto.contract.ids import TOKEN_PATTERN, is_id
 from reflecto.contract.interactions import CreateInteractionResponse, InteractionState
 
-M = TypeVar("M", CreateInteractionResponse, InteractionState)
+M = TypeVar("M", bound=msgspec.Struct)
 
 _STATUS_ERRORS: Final[Mapping[int, type[errors.ApiError]]] = {
     400: errors.InvalidRequest,
@@ -31,10 +31,10 @@ _FLAT_MESSAGES: Final = {"invalid_token": "the token is malformed, unknown or re
 def read_created(reply: HttpReply) -> tuple[CreateInteractionResponse, bool]:
     """Return what was stored and whether it had been before. Raises: ApiError, IdempotencyMismatch, BrokenContract."""
     if reply.status not in (200, 201):
-        _raise_refusal(reply)
+        raise_refusal(reply)
     if "idempotency-mismatch" in reply.headers:
         raise errors.IdempotencyMismatch("the idempotency key was used for another question; choose another key")
-    created = _decode(reply, CreateInteractionResponse)
+    created = decode(reply, CreateInteractionResponse)
     if not is_id(created.id, "int"):
         raise errors.BrokenContract("the reply names no question")
     return created, reply.status == 200 or "idempotent-replayed" in reply.headers
@@ -43,8 +43,8 @@ def read_created(reply: HttpReply) -> tuple[CreateInteractionResponse, bool]:
 def read_state(reply: HttpReply, question_id: str) -> QuestionState:
     """Return a question's state, its answer and receipt checked. Raises: ApiError, BrokenContract, InvalidReceipt."""
     if reply.status != 200:
-        _raise_refusal(reply)
-    state = _decode(reply, InteractionState)
+        raise_refusal(reply)
+    state = decode(reply, InteractionState)
     if state.id != question_id:
         raise errors.BrokenContract("the reply is about another question")
     answer = _answer_of(state) if state.status == "answered" else None
@@ -88,14 +88,16 @@ def _receipt_of(state: InteractionState, index: int) -> Receipt | None:
     return receipt
 
 
-def _decode(reply: HttpReply, model: type[M]) -> M:
+def decode(reply: HttpReply, model: type[M]) -> M:
+    """Return the body as `model`. Raises: BrokenContract."""
     try:
         return msgspec.json.decode(reply.body, type=model)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise errors.BrokenContract(f"the reply with status {reply.status} is not what the contract says") from None
 
 
-def _raise_refusal(reply: HttpReply) -> NoReturn:
+def raise_refusal(reply: HttpReply) -> NoReturn:
+    """Raise what a reply with none of the expected statuses means. Raises: ApiError, BrokenContract."""
     if reply.status < 400:
         raise errors.BrokenContract(f"the server replied with status {reply.status}{_target_of(reply)}")
     code, message, details = _read_error(reply)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from reflecto.client.errors import InvalidReceipt
+from reflecto.contract.devices import DeviceClass, DeviceType
 from reflecto.contract.interactions import Status
 from reflecto.crypto.answers import SIGNATURE_BYTES, SIGNING_KEY_BYTES, answer_message, verify_answer
 from reflecto.crypto.encoding import decode_base64
@@ -107,3 +108,71 @@ class QuestionState:
     created_at: int
     expires_at: int
     answer: Answer | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A device whose queue holds what was sent, durably."""
+
+    device_id: str
+    type: DeviceType
+
+
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    """Something was accepted, but not all of it as asked; `code` is stable, such as `unknown_device`."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A notification or a ring that the server has accepted. No device in `delivered_to`: nobody will get it."""
+
+    id: str
+    delivered_to: tuple[Delivery, ...]
+    warnings: tuple[Caveat, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """A document that the server has accepted; `byte_length` counts its content in UTF-8."""
+
+    id: str
+    byte_length: int
+    delivered_to: tuple[Delivery, ...]
+    warnings: tuple[Caveat, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderSet:
+    """A reminder that the server keeps until `fire_at`."""
+
+    id: str
+    fire_at: int
+    warnings: tuple[Caveat, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """A reminder that waits."""
+
+    id: str
+    message: str
+    title: str | None
+    fire_at: int
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceStatus:
+    """One of the owner's devices. `reachable`: it is connected now."""
+
+    device_id: str
+    label: str
+    type: DeviceType
+    device_class: DeviceClass
+    reachable: bool
+    last_seen_at: int | None
+    app_build: int | None

@@ -58,3 +58,19 @@ def is_passing(error: ReflectoError, *, is_waiting: bool) -> bool:
 def is_foreign(error: ApiError) -> bool:
     """Tell whether the refusal came from something else than Reflecto."""
     return error.code == f"http_{error.status}"
+
+
+def is_surely_not_accepted(error: ReflectoError) -> bool:
+    """Tell whether the server cannot have acted on the request, so that sending it again sends nothing twice.
+
+    - No connection came about.
+    - 429, wherever it came from.
+    - 503 in Reflecto's own words: it stores nothing then. Of a proxy's 5xx nobody knows which side failed.
+    """
+    match error:
+        case Unreachable():
+            return not error.may_have_arrived
+        case ServerError():
+            return error.status == 503 and not is_foreign(error)
+        case _:
+            return isinstance(error, TooManyRequests)

@@ -1,20 +1,33 @@
 """The blocking client: performs the steps of `flows` over httpx, and decides nothing itself."""
 
 import random
-import ssl
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
 import httpx
 
-from reflecto.client import flows
-from reflecto.client.errors import InvalidSettings, NotFound, ReflectoError, Unreachable
+from reflecto.client import flows, outgoing, sending, sent_replies
+from reflecto.client.errors import NotFound, ReflectoError
+from reflecto.client.files import read_document, text_of
 from reflecto.client.flows import Flow, Outcome, Pause
-from reflecto.client.protocol import REPLY_MAX_BYTES, Draft, HttpReply, HttpRequest, base_url, common_headers
-from reflecto.client.results import Answer, Question, QuestionState
+from reflecto.client.network import Network
+from reflecto.client.outgoing import Actions, Devices
+from reflecto.client.protocol import Draft, HttpReply, HttpRequest
+from reflecto.client.results import (
+    Answer,
+    DeviceStatus,
+    Question,
+    QuestionState,
+    Reminder,
+    ReminderSet,
+    Sent,
+    SentFile,
+)
 from reflecto.client.retry import GIVE_UP_SECONDS, RetryRules, is_foreign
 from reflecto.contract.ids import new_id
 
@@ -56,17 +69,12 @@ class Reflecto:
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self.url = base_url(url)
+        self._network = Network(url, token, transport, clock)
+        self.url = self._network.url
         self._rules = RetryRules(give_up_seconds=retry_for, jitter=jitter)
         self._on_trouble = on_trouble
         self._clock = clock
         self._sleep = sleep
-        headers = common_headers(token)
-        try:
-            self._http = httpx.Client(base_url=self.url, headers=headers, transport=transport)
-        except (httpx.InvalidURL, ImportError, OSError, ValueError) as error:
-            # Beside the URL: proxies and certificates that the environment names.
-            raise InvalidSettings(f"the connection cannot be set up: {error}") from None
 
     def __repr__(self) -> str:
         return f"Reflecto({self.url!r})"
@@ -81,7 +89,7 @@ class Reflecto:
 
     def close(self) -> None:
         """Close the connections. The client cannot be used afterwards."""
-        self._http.close()
+        self._network.close()
 
     def ask(
         self,
@@ -164,6 +172,131 @@ class Reflecto:
         question_id = asked.id if isinstance(asked, Question) else asked
         return self._run(flows.cancel(question_id, now=self._clock(), timeout_seconds=timeout, rules=self._rules))
 
+    def send(
+        self,
+        message: str,
+        *,
+        title: str | None = None,
+        priority: str | None = None,
+        tags: Sequence[str] = (),
+        url: str | None = None,
+        url_title: str | None = None,
+        actions: Actions = (),
+        device: Devices | None = None,
+        markdown: bool = False,
+        ttl: float | timedelta | None = None,
+    ) -> Sent:
+        """Send a notification. Returning means: durably in the queue of every device in `delivered_to`.
+
+        The server does not recognise a repeat. So this tries again only while the message surely was not accepted
+        (no connection, 429, 503); where a reply is lost after that, OutcomeUnknown leaves it to the caller whether
+        twice is better than perhaps not at all.
+
+        Args:
+            message: 1-1500 bytes of UTF-8.
+            title: 1-100 bytes.
+            priority: "min", "low", "default", "high" or "urgent".
+            tags: up to 5 of up to 32 bytes; what is beyond that is trimmed, with a warning.
+            url: a page to open, http(s), up to 512 bytes.
+            url_title: what to call it, up to 100 bytes.
+            actions: up to 3 buttons: label to URL.
+            device: "all", "phone", "desktop", a label or a device id, or several of them. By default all.
+            markdown: render the message as Markdown.
+            ttl: seconds it waits for an offline device, up to 3 days, which is the default; 0: only who is connected.
+
+        Raises:
+            OutcomeUnknown: it may have been sent, or not.
+            Unreachable: no connection came about for `retry_for`.
+            ApiError: the server refused.
+            BrokenContract: a reply made no sense.
+
+        Source: send.md.
+        """
+        request = outgoing.send_request(
+            message,
+            title=title,
+            priority=priority,
+            tags=tags,
+            url=url,
+            url_title=url_title,
+            actions=actions,
+            device=device,
+            markdown=markdown,
+            ttl=ttl,
+        )
+        return self._submit(request, sent_replies.read_sent)
+
+    def ring(self, duration: float | timedelta | None = None, message: str | None = None) -> Sent:
+        """Let every phone sound for `duration` seconds, 5-120, by default 30. Raises: as `send`."""
+        return self._submit(outgoing.ring_request(duration, message), sent_replies.read_sent)
+
+    def send_file(
+        self,
+        path: str | Path | None = None,
+        *,
+        filename: str | None = None,
+        content: str | bytes | None = None,
+        title: str | None = None,
+        device: Devices | None = None,
+    ) -> SentFile:
+        """Send a text file of up to 128 KiB for the phone's downloads: one at `path`, or `content` under `filename`.
+
+        With `path`, `filename` may give it another name. Raises: InvalidFile, OSError if it cannot be read, else as
+        `send`.
+        """
+        if path is not None and content is None:
+            document = read_document(Path(path), filename)
+        elif path is None and content is not None and filename is not None:
+            document = (filename, text_of(content))
+        else:
+            raise TypeError("give either a path, or content and filename")
+        request = outgoing.document_request(*document, title, device)
+        return self._submit(request, sent_replies.read_sent_file)
+
+    def remind(
+        self,
+        message: str,
+        at: datetime | timedelta | int | str,
+        *,
+        title: str | None = None,
+        device: Devices | None = None,
+    ) -> ReminderSet:
+        """Set a reminder of 1-500 characters for 60 seconds to 365 days from now.
+
+        `at` is a datetime with a time zone, a time from now, Unix seconds, or RFC 3339 with an offset. A time from
+        now is counted on the server's clock. Raises: ValueError for a datetime without a time zone, else as `send`.
+        """
+        if isinstance(at, timedelta):
+            return self._run(
+                sending.remind_in(
+                    message,
+                    at,
+                    title=title,
+                    device=device,
+                    local_now=time.time(),
+                    now=self._clock(),
+                    rules=self._rules,
+                )
+            )
+        request = outgoing.remind_request(message, outgoing.moment(at), title, device)
+        return self._submit(request, sent_replies.read_reminder_set)
+
+    def reminders(self) -> tuple[Reminder, ...]:
+        """Return this token's waiting reminders, the next one first. Raises: ApiError, Unreachable, BrokenContract."""
+        return self._fetch(outgoing.reminders_request(), sent_replies.read_reminders)
+
+    def cancel_reminder(self, reminder: Reminder | ReminderSet | str) -> None:
+        """Drop a waiting reminder, given or named by its id.
+
+        Raises: NotFound if it has fired or there is none, ValueError for what is no id, else as `reminders`.
+        """
+        reminder_id = reminder if isinstance(reminder, str) else reminder.id
+        return self._run(sending.cancel_reminder(reminder_id, now=self._clock(), rules=self._rules))
+
+    def devices(self) -> tuple[DeviceStatus, ...]:
+        """Return the owner's devices. Raises: ApiError, Unreachable, BrokenContract."""
+        return self._fetch(outgoing.devices_request(), sent_replies.read_devices)
+
     def check(self) -> None:
         """Check that this is a Reflecto server which takes the token, by asking for a question that cannot exist.
 
@@ -175,6 +308,12 @@ class Reflecto:
             if is_foreign(error):
                 raise
 
+    def _submit(self, request: HttpRequest, read: Callable[[HttpReply], T]) -> T:
+        return self._run(sending.submit(request, read, now=self._clock(), rules=self._rules))
+
+    def _fetch(self, request: HttpRequest, read: Callable[[HttpReply], T]) -> T:
+        return self._run(sending.fetch(request, read, now=self._clock(), rules=self._rules))
+
     def _run(self, flow: Flow[T]) -> T:
         in_trouble = False
         try:
@@ -184,7 +323,7 @@ class Reflecto:
                     self._sleep(step.seconds)
                     step = flow.send(Outcome(self._clock()))
                     continue
-                step = flow.send(self._perform(step))
+                step = flow.send(self._network.perform(step))
                 trouble = step.because if isinstance(step, Pause) else None
                 if self._on_trouble is not None and (trouble is not None or in_trouble):
                     self._on_trouble(trouble)
@@ -192,48 +331,3 @@ class Reflecto:
         except StopIteration as done:
             result: T = done.value
             return result
-
-    def _perform(self, request: HttpRequest) -> Outcome:
-        headers = {} if request.body is None else {"Content-Type": "application/json"}
-        try:
-            with self._http.stream(
-                request.method, request.path, content=request.body, headers=headers, timeout=request.timeout_seconds
-            ) as response:
-                body = self._read_bounded(response, self._clock() + request.timeout_seconds)
-                reply = HttpReply(response.status_code, dict(response.headers), body)
-        except (httpx.HTTPError, UnicodeError) as error:  # a host name that cannot be encoded is a UnicodeError
-            return Outcome(self._clock(), failure=_unreachable(self.url, error))
-        return Outcome(self._clock(), reply)
-
-    def _read_bounded(self, response: httpx.Response, until: float) -> bytes:
-        """Return the body, or its first bytes if it is longer than any reply of the contract."""
-        body = bytearray()
-        for chunk in response.iter_raw():
-            body += chunk
-            if len(body) > REPLY_MAX_BYTES:
-                break
-            if self._clock() > until:
-                raise httpx.ReadTimeout("the reply does not end")
-        return bytes(body[:REPLY_MAX_BYTES])
-
-
-def _unreachable(url: str, error: Exception) -> Unreachable:
-    reason = str(error) or type(error).__name__
-    never_sent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, UnicodeError)
-    final = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeError)
-    return Unreachable(
-        f"cannot reach {url}: {reason}",
-        may_have_arrived=not isinstance(error, never_sent),
-        passing=not isinstance(error, final) and not _is_tls_refusal(error),
-    )
-
-
-def _is_tls_refusal(error: BaseException | None) -> bool:
-    """Tell whether the other end is not trusted, or does not speak TLS at all: waiting mends neither."""
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
-            return True
-        error = error.__cause__ or error.__context__
-    return False

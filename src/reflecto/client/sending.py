@@ -1,0 +1,88 @@
+"""The calls that send, as flows. The server does not recognise a repeat of these, as it does for questions.
+
+So a request is sent again only while it surely was not accepted; after that a lost reply raises OutcomeUnknown.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+from reflecto.client import errors
+from reflecto.client.flows import Flow, T, try_until
+from reflecto.client.outgoing import Devices, cancel_reminder_request, clock_request, moment_ahead, remind_request
+from reflecto.client.protocol import HttpReply, HttpRequest
+from reflecto.client.results import ReminderSet
+from reflecto.client.retry import RetryRules, is_foreign, is_surely_not_accepted
+from reflecto.client.sent_replies import read_clock, read_nothing, read_reminder_set
+
+
+def submit(request: HttpRequest, read: Callable[[HttpReply], T], *, now: float, rules: RetryRules) -> Flow[T]:
+    """Send what would arrive twice if it were sent twice.
+
+    Raises: OutcomeUnknown, Unreachable if no connection came about, ApiError, BrokenContract.
+    """
+    try:
+        result, _, _ = yield from try_until(
+            partial(_same, request),
+            read,
+            now=now,
+            until=now + rules.give_up_seconds,
+            rules=rules,
+            may_repeat=is_surely_not_accepted,
+        )
+    except (errors.Unreachable, errors.ServerError) as error:
+        if is_surely_not_accepted(error):
+            raise
+        raise errors.OutcomeUnknown(f"it may have been accepted or not, and was not sent again: {error}") from error
+    return result
+
+
+def fetch(request: HttpRequest, read: Callable[[HttpReply], T], *, now: float, rules: RetryRules) -> Flow[T]:
+    """Read something, as often as it takes. Raises: ApiError, BrokenContract, Unreachable."""
+    result, _, _ = yield from try_until(
+        partial(_same, request), read, now=now, until=now + rules.give_up_seconds, rules=rules
+    )
+    return result
+
+
+def remind_in(
+    message: str,
+    ahead: timedelta,
+    *,
+    title: str | None,
+    device: Devices | None,
+    local_now: float,
+    now: float,
+    rules: RetryRules,
+) -> Flow[ReminderSet]:
+    """Set a reminder by the server's clock, which is asked first: this machine's may be wrong.
+
+    `local_now` (Unix seconds) stands in where the reply has no Date. Raises: as `submit`.
+    """
+    server_now = yield from fetch(clock_request(), read_clock, now=now, rules=rules)
+    at = moment_ahead(ahead, local_now if server_now is None else server_now)
+    return (yield from submit(remind_request(message, at, title, device), read_reminder_set, now=now, rules=rules))
+
+
+def cancel_reminder(reminder_id: str, *, now: float, rules: RetryRules) -> Flow[None]:
+    """Drop a reminder. That it is gone after a lost reply is what was wanted.
+
+    Raises: NotFound if it has fired or there is none, other ApiErrors, BrokenContract, Unreachable.
+    """
+    failures: list[errors.ReflectoError] = []
+    try:
+        yield from try_until(
+            partial(_same, cancel_reminder_request(reminder_id)),
+            read_nothing,
+            now=now,
+            until=now + rules.give_up_seconds,
+            rules=rules,
+            failures=failures,
+        )
+    except errors.NotFound as error:
+        if is_foreign(error) or all(is_surely_not_accepted(failure) for failure in failures[:-1]):
+            raise
+
+
+def _same(request: HttpRequest, _now: float, _attempt: int) -> HttpRequest:
+    return request
