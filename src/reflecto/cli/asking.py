@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from reflecto.cli.exits import Exit, exit_code_of, message_of, report, say
+from reflecto.cli.exits import Exit, exit_code_of, report, say
 from reflecto.cli.interruption import Interrupted
+from reflecto.cli.output import failure_fields
 from reflecto.phone.text import duration, visible
 
 if TYPE_CHECKING:
@@ -91,9 +92,7 @@ def show_failure(error: Exception, asking: Asking, *, as_json: bool) -> int:
     if isinstance(error, QuestionClosed):
         click.echo(json.dumps(_NO_ANSWER | {"status": error.code, "id": error.question_id}))
         return error.exit_code
-    fields: dict[str, Any] = {"code": getattr(error, "code", "usage"), "message": message_of(error)}
-    if details := getattr(error, "details", None):
-        fields["details"] = details
+    fields = failure_fields(error)
     if can_resume:
         fields["idempotency_key"] = asking.key
     click.echo(json.dumps({"error": fields}))

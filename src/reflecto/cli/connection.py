@@ -80,6 +80,12 @@ def find_connection(
     return Connection(found_url, found_token)
 
 
+def find_url(url: str | None, config_file: Path | None, environ: Mapping[str, str] = os.environ) -> str | None:
+    """Return the first URL that is given, with a token or without."""
+    stored = {} if url or environ.get(URL_VARIABLE) else read_client_file(client_file(config_file), is_required=False)
+    return url or environ.get(URL_VARIABLE) or stored.get("url")
+
+
 def client_file(config_file: Path | None, environ: Mapping[str, str] = os.environ) -> Path:
     """Return where `reflecto login` writes and `reflecto ask` reads."""
     named = environ.get(FILE_VARIABLE)
@@ -135,5 +141,5 @@ def warn_if_exposed(url: str) -> None:
 
     if url.lower().startswith("http://") and not is_loopback(url):
         click.echo(
-            "Warning: http:// is not encrypted; whoever is in between can read the token and the question", err=True
+            "Warning: http:// is not encrypted; whoever is in between can read the token and what is sent", err=True
         )

@@ -16,7 +16,14 @@ COMMANDS: Final = {
     "invite": ("reflecto.cli.invite:invite", "Print a setup code for a further phone."),
     "phone": ("reflecto.cli.phone:phone", "Be a phone in this terminal: show questions, answer with a key."),
     "ask": ("reflecto.cli.ask:ask", "Ask on the phone and wait for the tap."),
-    "login": ("reflecto.cli.login:login", "Store the server and the token for `reflecto ask`."),
+    "send": ("reflecto.cli.send:send", "Send a notification."),
+    "file": ("reflecto.cli.file:send_file", "Send a text file for the phone's downloads."),
+    "ring": ("reflecto.cli.ring:ring", "Let the phone sound until it is found."),
+    "remind": ("reflecto.cli.remind:remind", "Set, list and drop reminders."),
+    "devices": ("reflecto.cli.devices:devices", "List the owner's devices."),
+    "tokens": ("reflecto.cli.tokens:tokens", "List, make and revoke sender tokens, as the phone in this terminal."),
+    "login": ("reflecto.cli.login:login", "Store the server and the token that the commands above use."),
+    "doctor": ("reflecto.cli.doctor:doctor", "Check the way to the server and the phone, and say what to do."),
     "demo": ("reflecto.cli.demo:demo", "See one question asked and answered, without a phone."),
 }
 

@@ -1,0 +1,100 @@
+"""Sender tokens, listed, made and revoked in the name of this phone. Source: docs/protocol.md "Devices and tokens"."""
+
+from typing import Any, Final, TypeVar
+
+import httpx
+import msgspec
+
+from reflecto.contract.tokens import CreateTokenRequest, NewToken, TokenList, TokenState
+from reflecto.phone.replies import Refusal, describe_failure, read_refusal
+from reflecto.phone.state import Identity
+
+TIMEOUT_SECONDS: Final = 15.0
+_EXIT_CODES: Final = {400: 2, 401: 6, 500: 9, 503: 9}  # docs/cli.md
+
+M = TypeVar("M", bound=msgspec.Struct)
+
+
+class TokenCallError(Exception):
+    """It was not done; the message says why."""
+
+    exit_code: int = 9
+    code: str = "failed"
+
+
+class UnreachableError(TokenCallError):
+    """The server cannot be reached, so nothing was done."""
+
+    exit_code = 5
+    code = "unreachable"
+
+
+class RefusedError(TokenCallError):
+    """The server refused; `code` is its own."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        unknown = refusal.status == httpx.codes.UNAUTHORIZED
+        super().__init__("the server does not know this phone any more" if unknown else refusal.message)
+        self.exit_code = _EXIT_CODES.get(refusal.status, 7)
+        self.code = refusal.code
+        self.details = refusal.details
+
+
+class LostReplyError(TokenCallError):
+    """Nobody knows whether it was done."""
+
+    exit_code = 10
+    code = "outcome_unknown"
+
+
+class TokenCalls:
+    """Calls with the device token. Each raises TokenCallError."""
+
+    def __init__(self, http: httpx.Client, identity: Identity) -> None:
+        self._http = http
+        self._base = identity.url
+        self._auth = {"Authorization": f"Bearer {identity.device_token}"}
+
+    def list(self) -> tuple[TokenState, ...]:
+        """Return the owner's live tokens, oldest first."""
+        return self._read(self._call("GET", "/v1/tokens"), httpx.codes.OK, TokenList).tokens
+
+    def create(self, request: CreateTokenRequest) -> NewToken:
+        """Make a token; its plaintext is in this reply only."""
+        fields = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
+        return self._read(self._call("POST", "/v1/tokens", fields), httpx.codes.CREATED, NewToken)
+
+    def revoke(self, token_id: str) -> None:
+        """Revoke a token for the very next request, and withdraw its questions."""
+        response = self._call("DELETE", f"/v1/tokens/{token_id}")
+        if response.status_code != httpx.codes.NO_CONTENT:
+            self._refuse(response)
+
+    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
+        try:
+            return self._http.request(
+                method, f"{self._base}{path}", json=body, headers=self._auth, timeout=TIMEOUT_SECONDS
+            )
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL) as error:
+            raise UnreachableError(f"{self._base}: {describe_failure(error)}") from None
+        except httpx.HTTPError as error:
+            if method == "GET":
+                raise UnreachableError(f"{self._base}: {describe_failure(error)}") from None
+            reason = describe_failure(error)
+            raise LostReplyError(
+                f"{self._base}: {reason}; it may be done or not, `reflecto tokens list` shows"
+            ) from None
+
+    def _read(self, response: httpx.Response, expected: int, model: type[M]) -> M:
+        if response.status_code != expected:
+            self._refuse(response)
+        try:
+            return msgspec.json.decode(response.content, type=model)
+        except msgspec.DecodeError:
+            raise TokenCallError(f"{self._base}: the reply is not a Reflecto server's") from None
+
+    def _refuse(self, response: httpx.Response) -> None:
+        refusal = read_refusal(response)
+        if refusal is None:
+            raise TokenCallError(f"{self._base}: HTTP {response.status_code}, not from a Reflecto server")
+        raise RefusedError(refusal)
