@@ -8,6 +8,7 @@ from hypothesis import settings
 
 # How fast this machine is today proves nothing; pytest-timeout bounds each test as a whole.
 settings.register_profile("reflecto", settings(), deadline=None)
+settings.register_profile("thorough", max_examples=2000, deadline=None)  # for `--hypothesis-profile=thorough`
 settings.load_profile("reflecto")
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from reflecto.api.fields import NOTES
 from reflecto.api.operations import OPERATIONS, TAGS
-from reflecto.api.operations.operation import JSON, MULTIPART, TEXT, URLENCODED, Operation, Parameter, Success
+from reflecto.api.operations.operation import JSON, TEXT, Operation, Parameter, Success
 from reflecto.api.operations.pushover import PUSHOVER_NOTES, PushoverError
 from reflecto.api.operations.server import SERVER_NOTES
 from reflecto.api.schemas import Schema, form_schema, schemas_of
@@ -181,11 +181,15 @@ class _Drawing:
         return drawn
 
     def _body(self, model: type[Request]) -> dict[str, Any]:
-        reference = self._of_model[model]
-        form = form_schema(self._components[model.__name__])
-        text = {"type": "string", "minLength": 1, "maxLength": MESSAGE_MAX_BYTES, "description": "The message"}
-        forms = {JSON: reference, MULTIPART: form, URLENCODED: form, TEXT: text}
-        return {name: {"schema": forms[name]} for name in self._operation.body_forms}
+        def schema_of(media_type: str) -> Schema:
+            if media_type == JSON:
+                return self._of_model[model]
+            if media_type == TEXT:
+                bounds = {"minLength": 1, "maxLength": MESSAGE_MAX_BYTES}
+                return {"type": "string", "description": "The message", **bounds}
+            return form_schema(self._components[model.__name__])
+
+        return {name: {"schema": schema_of(name)} for name in self._operation.body_forms}
 
     def _success(self, success: Success) -> dict[str, Any]:
         drawn: dict[str, Any] = {"description": success.description}
@@ -197,8 +201,8 @@ class _Drawing:
         if success.models:
             schemas = [self._of_model[model] for model in success.models]
             drawn["content"] = {JSON: {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}}
-        elif success.media_type != JSON:
-            drawn["content"] = {success.media_type: {"schema": {"type": "string"}}}
+        elif success.content_type is not None:
+            drawn["content"] = {success.content_type: {"schema": {}}}
         return drawn
 
     def _errors(self, status: int, specs: list[ErrorSpec]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Routes of the API's description: for programs, for people and for language models."""
+"""Routes of the API's description: for programs, for people and for language models.
+
+Templates are loaded when the first reader comes: a server starts a tenth of a second sooner without.
+"""
 
 import gzip
 import hashlib
@@ -10,7 +13,6 @@ from starlette.routing import Route
 
 from reflecto.api.http import Call, Endpoint
 from reflecto.api.openapi import document, document_yaml
-from reflecto.api.reference_page import render_llms, render_page, style
 from reflecto.api.webapp import REVALIDATE, WebFile
 from reflecto.core.enrolment import PUBLIC_URL_FACT
 from reflecto.core.ports import Store
@@ -33,6 +35,8 @@ def reference_routes(store: Store) -> list[Route]:
         await _page(await store.recall(PUBLIC_URL_FACT) or "").answer(call)
 
     async def docs_style(call: Call) -> None:
+        from reflecto.api.reference_page import style  # noqa: PLC0415  see above
+
         await _file(CSS, style().encode()).answer(call)
 
     async def llms(call: Call) -> None:
@@ -49,11 +53,15 @@ def reference_routes(store: Store) -> list[Route]:
 
 @cache
 def _page(public_url: str) -> WebFile:
+    from reflecto.api.reference_page import render_page  # noqa: PLC0415  see above
+
     return _file(HTML, render_page(msgspec.json.decode(document()), public_url).encode())
 
 
 @cache
 def _llms(public_url: str) -> WebFile:
+    from reflecto.api.reference_page import render_llms  # noqa: PLC0415  see above
+
     return _file(TEXT, render_llms(public_url).encode())
 
 

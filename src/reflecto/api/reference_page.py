@@ -104,6 +104,8 @@ class View:
             return " or ".join(self.type_of(each) for each in schema["anyOf"])
         if "$ref" in schema:
             return "object"
+        if "type" not in schema:
+            return "anything"
         kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         words = " or ".join(kinds)
         if "items" in schema:

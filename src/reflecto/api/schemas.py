@@ -27,8 +27,13 @@ def schemas_of(models: Sequence[type[msgspec.Struct]], notes: Notes) -> tuple[li
 
 
 def form_schema(model_schema: Schema) -> Schema:
-    """Return the schema of a model sent as a form, where everything is text."""
+    """Return the schema of a model sent as a form: everything is text, and an empty field but `message` is none.
+
+    Nothing is required: a body that names no field is the message itself.
+    """
     properties = {name: _as_form_field(name, field) for name, field in model_schema["properties"].items()}
+    for name in properties.keys() - {"message"}:
+        properties[name].pop("minLength", None)
     return {"type": "object", "properties": properties}
 
 
@@ -52,7 +57,7 @@ def _refine(schema: Schema) -> Schema:
         return {"type": types.pop() if len(types) == 1 else sorted(types), **schema}
     if "anyOf" in schema:
         return _refine_alternatives(schema)
-    return schema
+    return {key: value for key, value in schema.items() if (key, value) != ("default", None)}
 
 
 def _refine_alternatives(schema: Schema) -> Schema:
@@ -72,10 +77,18 @@ def _refine_alternatives(schema: Schema) -> Schema:
 
 
 def _as_form_field(name: str, schema: Schema) -> Schema:
-    """Return a field's schema in a form: absent rather than null, lists and objects as text."""
-    kinds = schema.get("type", "string")
-    kinds = [kind for kind in ([kinds] if isinstance(kinds, str) else kinds) if kind != "null"]
-    if kinds[0] != "array":
-        return {**schema, "type": kinds[0]}
-    how = "; separated by commas" if name == "tags" else "; as JSON"
-    return {"type": "string", "description": schema["description"] + how}
+    """Return a field's schema in a form: lists and objects are text, and a text cannot be null."""
+    kinds = schema.get("type", ["string"])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if "array" in kinds:
+        how = "; separated by commas" if name == "tags" else "; as JSON"
+        return {"type": "string", "description": schema["description"] + how}
+    if kinds == ["boolean"]:
+        return {
+            **schema,
+            "type": "string",
+            "enum": ["true", "false", "1", "0"],
+            "default": "false",
+            "examples": ["true"],
+        }
+    return {**schema, "type": "string"} if "string" in kinds else dict(schema)

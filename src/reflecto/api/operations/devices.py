@@ -131,7 +131,7 @@ DEVICES: Final = (
         curl=curl('-N "$REFLECTO_URL/v1/sync"', AS_DEVICE),
         auth="device",
         parameters=(_AFTER, _LAST_EVENT_ID),
-        successes=(Success(status=200, description="The stream.", media_type="text/event-stream"),),
+        successes=(Success(status=200, description="The stream.", content_type="text/event-stream"),),
     ),
     Operation(
         method="GET",

@@ -40,12 +40,12 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Success:
-    """One way a call succeeds. Without `models` there is no body, or one that is not JSON; several are alternatives."""
+    """One way a call succeeds: with one of `models`, else with something of `content_type`, else without a body."""
 
     status: int
     description: str
     models: tuple[type[msgspec.Struct], ...] = ()
-    media_type: str = JSON
+    content_type: str | None = None
     headers: Headers = field(default_factory=dict)
 
 

@@ -1,6 +1,6 @@
 """Pushover's calls. Their replies are dicts in `api.pushover`; the models here describe them. Source: api.md."""
 
-from typing import Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -8,9 +8,19 @@ from reflecto.api.fields import HEX_DIGITS, Notes, a_time, note
 from reflecto.api.operations.operation import JSON, MULTIPART, URLENCODED, Headers, Operation, Parameter, done
 from reflecto.api.pushover import PushoverRequest
 from reflecto.contract import errors, limits
+from reflecto.contract.wire import Request
 
 TAG: Final = "Pushover"
 FORMS: Final = (URLENCODED, JSON, MULTIPART)
+
+
+class PushoverUserRequest(Request, frozen=True, kw_only=True):
+    """What decides is the token; whatever else there is, is ignored."""
+
+    field_errors: ClassVar = {"token": errors.INVALID_TOKEN}
+
+    token: str
+    user: Any = None
 
 
 class PushoverSent(msgspec.Struct, frozen=True):
@@ -77,6 +87,10 @@ PUSHOVER_NOTES: Final[Notes] = {
             0,
         ),
         "ttl": note("Seconds the message waits for a device that is offline", 3600),
+    },
+    PushoverUserRequest: {
+        "token": note("The sender token, in Pushover's place for it", "rfk_live_…"),
+        "user": note("Any key is valid", "me"),
     },
     PushoverSent: {"status": _STATUS, "request": _REQUEST},
     PushoverError: {
@@ -159,7 +173,7 @@ PUSHOVER: Final = (
         description="Any user key is valid; the token decides whose devices are listed.",
         curl=('curl "$REFLECTO_URL/1/users/validate.json" \\\n  -d "token=$REFLECTO_TOKEN" -d user=me'),
         auth="body",
-        request=PushoverRequest,
+        request=PushoverUserRequest,
         body_forms=FORMS,
         successes=(done(200, "The token is valid.", PushoverUser),),
         error_shape="pushover",

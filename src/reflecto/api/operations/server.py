@@ -29,7 +29,7 @@ SERVER_NOTES: Final[Notes] = {
 }
 
 
-def _page(path: str, operation_id: str, summary: str, media_type: str) -> Operation:
+def _page(path: str, operation_id: str, summary: str, content_type: str) -> Operation:
     return Operation(
         method="GET",
         path=path,
@@ -39,7 +39,7 @@ def _page(path: str, operation_id: str, summary: str, media_type: str) -> Operat
         description="For everyone.",
         curl=f'curl "$REFLECTO_URL{path}"',
         auth="none",
-        successes=(Success(status=200, description=summary, media_type=media_type),),
+        successes=(Success(status=200, description=summary, content_type=content_type),),
     )
 
 

@@ -1,0 +1,96 @@
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis import Case
+from schemathesis.checks import CheckContext
+from schemathesis.core.transport import Response
+from schemathesis.specs.openapi.checks import ignored_auth, negative_data_rejection, positive_data_acceptance
+
+from reflecto.api.openapi import document
+from tests.fuzz.fuzzed_server import FuzzedServer
+from tests.fuzz.stand_ins import StandIns
+
+# `make test ARGS="tests/fuzz --hypothesis-profile=thorough"` asks far more, and other things each time.
+THOROUGH = settings.get_current_profile_name() == "thorough"
+EXAMPLES = 500 if THOROUGH else 6
+
+SCHEMA = schemathesis.openapi.from_dict(json.loads(document()))
+# The stream never ends; tests/api reads it.
+API = SCHEMA.exclude(path="/v1/sync")
+
+
+@schemathesis.check
+def documented_error_code(_context: CheckContext, response: Response, case: Case[Any]) -> None:
+    """Fail if an error's code is not among the examples of its status."""
+    if response.status_code < 400 or case.meta is None:
+        return
+    documented = case.operation.definition.raw["responses"].get(str(response.status_code))
+    if documented is None:  # status_code_conformance has its say
+        return
+    assert code_of(response.json()) in examples_of(documented), response.text
+
+
+def code_of(body: Any) -> str:
+    if "errors" in body:
+        return str(body["errors"][0])
+    return str(body["error"] if isinstance(body["error"], str) else body["error"]["code"])
+
+
+def examples_of(response: dict[str, Any]) -> set[str]:
+    if "$ref" in response:
+        response = SCHEMA.raw_schema["components"]["responses"][response["$ref"].rpartition("/")[2]]
+    return set(response["content"]["application/json"]["examples"])
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    with requests.Session() as kept:
+        kept.trust_env = False
+        yield kept
+
+
+@pytest.mark.no_cover  # tracing each of thousands of requests would double the time, and shows nothing new
+@API.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    derandomize=not THOROUGH,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+def test_every_reply_is_one_the_document_promises(
+    case: Case[Any], server: FuzzedServer, stand_ins: StandIns, session: requests.Session
+):
+    response = case.call_and_validate(
+        base_url=server.url,
+        session=session,
+        headers=stand_ins.fill(case),
+        excluded_checks=unfair_checks(case) + checks_done(case),
+    )
+    if response.status_code < 300:
+        GUARDED.add(case.operation.label)
+
+
+GUARDED: set[str] = set()  # operations that were seen to refuse the same request without a token
+
+
+def checks_done(case: Case[Any]) -> list[Any]:
+    return [ignored_auth] if case.operation.label in GUARDED else []
+
+
+def unfair_checks(case: Case[Any]) -> list[Any]:
+    # The schema cannot say all: what is blank, twice, or too long in bytes is refused although it is valid there.
+    unfair = [positive_data_acceptance]
+    if case.media_type == "text/plain" and not isinstance(case.body, str):
+        unfair.append(negative_data_rejection)  # a number is text too
+    return unfair
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_server_errors(server: FuzzedServer):
+    yield
+    assert server.ledger.failures == 0, str(server.ledger)
