@@ -5,6 +5,8 @@
 .DEFAULT_GOAL := help
 ARGS ?=
 BIN := .venv/bin
+# Setup puts a Node.js there where the machine has none.
+NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --silent
 
 help:
 	@echo 'make setup   install everything into .venv (each command below does this itself)'
@@ -26,6 +28,7 @@ demo: setup
 	@$(BIN)/reflecto demo $(ARGS)
 
 test: lint
+	@CHROMIUM=$$(sh scripts/chromium) && export CHROMIUM && $(NPM) test
 	@$(BIN)/python -m pytest --cov $(ARGS)
 
 lint: setup
@@ -33,6 +36,7 @@ lint: setup
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+	@$(NPM) run check
 
 bench: setup
 	@set -e; for file in bench/[a-z]*.py; do echo "== $$file"; $(BIN)/python "$$file" $(ARGS); done
@@ -40,6 +44,7 @@ bench: setup
 format: setup
 	@$(BIN)/ruff check --fix-only --quiet
 	@$(BIN)/ruff format
+	@$(NPM) run format
 
 lock: setup
 	@$(BIN)/uv pip compile pyproject.toml --quiet --all-extras --group dev --universal --generate-hashes \

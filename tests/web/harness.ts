@@ -1,12 +1,13 @@
 /** The real server, as a process of its own, and a real browser before it. */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -21,6 +22,10 @@ const BROWSER_FLAGS = [
   "--disable-sync",
   "--host-resolver-rules=MAP reflecto.test 127.0.0.1",
 ];
+/** A refused request is for the test to look at; test profiles count as incognito ones, which have no push. */
+const EXPECTED = /Failed to load resource|does not support the Push API in incognito/;
+/** As in the app's tap guard, and a little more. */
+const GUARD_MS = 450;
 export const WAIT_MS = 10_000;
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 800 };
@@ -73,6 +78,13 @@ export class Server {
     return { status: response.status, body: text ? JSON.parse(text) : null };
   }
 
+  /** The link of a further phone. */
+  async invite(): Promise<string> {
+    const args = ["invite", "--data", this.#folder, "--public-url", this.url, "--json"];
+    const { stdout } = await promisify(execFile)(REFLECTO, args);
+    return JSON.parse(stdout).url;
+  }
+
   /** Asks, and returns the question's id. */
   async ask(token: string, question: object): Promise<string> {
     const { status, body } = await this.call("POST", "/v1/interactions", token, question);
@@ -120,7 +132,7 @@ export async function newPhone(browser: Browser, options: PhoneOptions = {}) {
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => {
-    if (message.type() === "error" && !/Failed to load resource/.test(message.text())) problems.push(message.text());
+    if (message.type() === "error" && !EXPECTED.test(message.text())) problems.push(message.text());
   });
   return { context, page, problems };
 }
@@ -141,6 +153,21 @@ export async function enrol(page: Page, link: string, label = "Pixel"): Promise<
   await copied.click();
   await page.getByText("Live", { exact: true }).waitFor();
   return token;
+}
+
+/** Waits until a question is on the screen and its buttons take taps. */
+export async function settle(page: Page, question: string): Promise<void> {
+  await page.getByRole("heading", { name: question }).waitFor();
+  await page.waitForFunction(
+    ({ guard }) => {
+      const marked = document.body as HTMLElement & { seenAt?: number };
+      marked.seenAt ??= performance.now();
+      const isOver = performance.now() - marked.seenAt > guard;
+      if (isOver) delete marked.seenAt;
+      return isOver;
+    },
+    { guard: GUARD_MS },
+  );
 }
 
 export type { Browser, BrowserContext, Page };

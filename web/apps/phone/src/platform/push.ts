@@ -6,6 +6,7 @@ import type { Session } from "./session.ts";
 
 export type PushState =
   | "on"
+  | "checking"
   | "unsupported" // this browser has no push, or not here (iOS outside the home screen)
   | "blocked" // the person said no
   | "unasked"

@@ -16,7 +16,7 @@ export class App {
   session: Session | null = null;
   items: readonly Item[] = [];
   link: LinkState = "connecting";
-  push: PushState = permissionState() ?? "on";
+  push: PushState = permissionState() ?? "checking";
   registration: ServiceWorkerRegistration | null = null;
 
   readonly #database: Database;

@@ -12,7 +12,7 @@ import { Inbox } from "./screens/inbox.tsx";
 import { Questions } from "./screens/questions.tsx";
 import { Revoked } from "./screens/revoked.tsx";
 import { RingScreen } from "./screens/ring.tsx";
-import { Settings } from "./screens/settings.tsx";
+import { partTitle, Settings } from "./screens/settings.tsx";
 
 export function Shell({ app }: { app: App }) {
   return (
@@ -42,6 +42,7 @@ function Tabs() {
   const { tab, part } = useRoute();
   const open = openQuestions(app.items, app.now());
   const ring = soundingRing(app.items, app.now());
+  const title = tab === "settings" ? partTitle(part) : null;
   useTick(open.length > 0 || ring !== null);
   const counts: Partial<Record<Tab, number>> = { questions: open.length, inbox: unreadCount(app.items) };
   return (
@@ -57,7 +58,12 @@ function Tabs() {
       </nav>
       <main class="screen">
         <header class="top">
-          <h1>{TITLES[tab]}</h1>
+          {title && (
+            <a class="back" href={hrefOf("settings")}>
+              <Icon name="back" /> Settings
+            </a>
+          )}
+          <h1>{title ?? TITLES[tab]}</h1>
           <LinkStatus />
         </header>
         {tab === "questions" && <Questions focusId={part} />}

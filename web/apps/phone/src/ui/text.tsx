@@ -2,19 +2,24 @@
 
 import { visibleRuns } from "@reflecto/core";
 
-/** Inline; the surrounding element takes the direction of the text with `dir="auto"`. */
+/** For an element of its own, which takes the direction of the text with `dir="auto"`. */
 export function Visible({ text }: { text: string }) {
+  return visibleRuns(text).map((run) =>
+    run.isHidden ? (
+      <span class="hidden-char" title="A character that would not be seen">
+        {run.text}
+      </span>
+    ) : (
+      run.text
+    ),
+  );
+}
+
+/** For a name within other text, whose direction it neither takes nor changes. */
+export function Name({ text }: { text: string }) {
   return (
     <bdi>
-      {visibleRuns(text).map((run) =>
-        run.isHidden ? (
-          <span class="hidden-char" title="A character that would not be seen">
-            {run.text}
-          </span>
-        ) : (
-          run.text
-        ),
-      )}
+      <Visible text={text} />
     </bdi>
   );
 }
@@ -40,7 +45,7 @@ export function OutLink({ url, label }: { url: string; label: string | null }) {
     <a class="out-link" href={url} target="_blank" rel="noopener noreferrer">
       {label && (
         <span class="out-link-label">
-          <Visible text={label} />
+          <Name text={label} />
         </span>
       )}
       <span class="host">

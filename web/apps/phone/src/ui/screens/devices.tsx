@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { ConfirmButton, Problem } from "../controls.tsx";
 import { messageOf, useApp, useLoaded } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
-import { Visible, When } from "../text.tsx";
+import { Name, When } from "../text.tsx";
 
 export function Devices() {
   const app = useApp();
@@ -58,7 +58,7 @@ function DeviceRow(props: { device: DeviceState; isSelf: boolean; onRemoved: () 
       <Icon name="phone" />
       <span class="grow">
         <strong>
-          <Visible text={device.label} />
+          <Name text={device.label} />
           {isSelf && <span class="chip">this one</span>}
         </strong>
         <small>

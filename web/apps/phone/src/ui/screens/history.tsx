@@ -7,7 +7,7 @@ import { choiceLabel, outcomeOf, sourceName } from "../../worker/decide-words.ts
 import { Empty } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
-import { Visible, When } from "../text.tsx";
+import { Name, Visible, When } from "../text.tsx";
 import { NoteCard } from "./inbox.tsx";
 
 const FILTERS: readonly [Filter, string][] = [
@@ -81,7 +81,7 @@ function PastQuestion({ question }: { question: Question }) {
       <header class="card-head">
         <p class="from">
           <Icon name="questions" />
-          <Visible text={sourceName(question.source)} />
+          <Name text={sourceName(question.source)} />
         </p>
         <When ts={question.ts} now={app.now()} />
       </header>

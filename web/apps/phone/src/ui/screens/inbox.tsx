@@ -7,7 +7,7 @@ import { sourceName } from "../../worker/decide-words.ts";
 import { CopyButton, Empty } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon, type IconName } from "../icons.tsx";
-import { OutLink, Visible, When } from "../text.tsx";
+import { Name, OutLink, Visible, When } from "../text.tsx";
 
 export function Inbox({ focusId }: { focusId: string | null }) {
   const app = useApp();
@@ -50,11 +50,12 @@ export function NoteCard({ item, isFresh, isFocused }: { item: NoteItem; isFresh
   const priority = item.type === "notification" ? item.payload.priority : "default";
   const icon = ICONS[item.type];
   return (
-    <article ref={card} class={`card note ${priority} ${isFresh ? "fresh" : ""} ${isFocused ? "focused" : ""}`}>
+    <article ref={card} class={`card note ${priority} ${isFocused ? "focused" : ""}`}>
       <header class="card-head">
         <p class="from">
+          {isFresh && <span class="dot live" title="New" />}
           {icon && <Icon name={icon} />}
-          <Visible text={sourceName(item.source)} />
+          <Name text={sourceName(item.source)} />
           {(priority === "high" || priority === "urgent") && <span class="priority">{priority}</span>}
         </p>
         <When ts={item.ts} now={app.now()} />
@@ -117,7 +118,7 @@ function Notification({ payload }: { payload: PayloadOf<"notification"> }) {
         <ul class="tags" aria-label="Tags">
           {payload.tags.map((tag) => (
             <li key={tag}>
-              <Visible text={tag} />
+              <Name text={tag} />
             </li>
           ))}
         </ul>

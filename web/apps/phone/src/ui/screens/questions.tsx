@@ -8,7 +8,7 @@ import { Empty } from "../controls.tsx";
 import { useApp, useOnline, useTick } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
 import { isTooSoon, useAppearance } from "../tap-guard.ts";
-import { Visible, When } from "../text.tsx";
+import { Name, Visible, When } from "../text.tsx";
 
 /** From here on the remaining time asks for attention. */
 const HURRY_SECONDS = 60;
@@ -70,7 +70,7 @@ function Asker({ name }: { name: string }) {
         {Array.from(name)[0]?.toLocaleUpperCase()}
       </span>
       <span>
-        <Visible text={name} /> <span class="asks">asks</span>
+        <Name text={name} /> <span class="asks">asks</span>
       </span>
     </p>
   );
@@ -100,7 +100,7 @@ function AnswerArea({ question }: { question: Question }) {
   const appearance = useAppearance();
   const outcome = outcomeOf(question, isOnline);
   const { choices } = question.payload;
-  const isRow = choices.length === 2 && choices.every((label) => Array.from(label).length <= SHORT_LABEL_CHARS);
+  const isTwo = choices.length === 2 && choices.every((label) => Array.from(label).length <= SHORT_LABEL_CHARS);
 
   const answer = async (event: MouseEvent, index: number) => {
     if (isBusy || isTooSoon(appearance, event)) return;
@@ -112,7 +112,7 @@ function AnswerArea({ question }: { question: Question }) {
   return (
     <div class="answer-area">
       {/* The buttons keep their room under the result, so that nothing moves. */}
-      <div class={isRow ? "choices row" : "choices"} role="group" aria-label="Your answer" inert={outcome !== null}>
+      <div class={isTwo ? "choices two" : "choices"} role="group" aria-label="Your answer" inert={outcome !== null}>
         {choices.map((label, index) => (
           <button
             key={label}

@@ -6,7 +6,7 @@ import { Ringer } from "../../platform/sound.ts";
 import { sourceName } from "../../worker/decide-words.ts";
 import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
-import { Visible } from "../text.tsx";
+import { Name, Visible } from "../text.tsx";
 
 export function RingScreen({ ring }: { ring: NoteOf<"ring"> }) {
   const app = useApp();
@@ -24,7 +24,7 @@ export function RingScreen({ ring }: { ring: NoteOf<"ring"> }) {
         <Icon name="bell" />
       </div>
       <h1>
-        <Visible text={sourceName(ring.source)} /> is ringing
+        <Name text={sourceName(ring.source)} /> is ringing
       </h1>
       {ring.payload.message && (
         <p dir="auto">

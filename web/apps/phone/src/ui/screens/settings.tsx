@@ -17,20 +17,22 @@ const PARTS: readonly { name: string; title: string; hint: string; icon: IconNam
   { name: "invite", title: "Invite a device", hint: "By QR code", icon: "invite" },
 ];
 
+/** The title of a part, null where there is none of that name. */
+export function partTitle(part: string | null): string | null {
+  return PARTS.find(({ name }) => name === part)?.title ?? null;
+}
+
 export function Settings({ part }: { part: string | null }) {
-  const title = PARTS.find(({ name }) => name === part)?.title;
-  if (!title) return <Overview />;
-  return (
-    <>
-      <a class="back" href={hrefOf("settings")}>
-        <Icon name="back" /> Settings
-      </a>
-      <h2 class="part-title">{title}</h2>
-      {part === "tokens" && <Tokens />}
-      {part === "devices" && <Devices />}
-      {part === "invite" && <Invite />}
-    </>
-  );
+  switch (part) {
+    case "tokens":
+      return <Tokens />;
+    case "devices":
+      return <Devices />;
+    case "invite":
+      return <Invite />;
+    default:
+      return <Overview />;
+  }
 }
 
 function Overview() {
@@ -74,6 +76,7 @@ function Overview() {
 
 const PUSH_TEXTS: Readonly<Record<App["push"], string>> = {
   on: "On. The server can reach this phone while the app is closed.",
+  checking: "Allowed. Asking the browser for an address to push to…",
   unasked: "Not allowed yet. Questions only show while the app is open.",
   blocked: "Blocked in the browser’s settings for this site.",
   unsupported: "This browser cannot receive pushes here. On an iPhone, add the app to the home screen.",

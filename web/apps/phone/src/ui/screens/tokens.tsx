@@ -4,7 +4,7 @@ import type { CreateTokenRequest, NewToken, TokenState } from "@reflecto/core";
 import { useState } from "preact/hooks";
 import { ConfirmButton, CopyButton, Empty, Problem } from "../controls.tsx";
 import { messageOf, useApp, useLoaded } from "../hooks.ts";
-import { Visible, When } from "../text.tsx";
+import { Name, When } from "../text.tsx";
 
 const CAPS = ["min", "low", "default", "high", "urgent"] as const;
 const SCOPES: readonly [string, string][] = [
@@ -59,7 +59,7 @@ function TokenRow({ token, onRevoked }: { token: TokenState; onRevoked: () => Pr
     <li class="group-row wrap">
       <span class="grow">
         <strong>
-          <Visible text={token.label} />
+          <Name text={token.label} />
         </strong>
         <small>
           {token.last_used_at === null ? (
@@ -89,7 +89,7 @@ function MadeToken({ token, onDone }: { token: NewToken; onDone: () => void }) {
   return (
     <section class="group made">
       <h3>
-        <Visible text={token.label} />
+        <Name text={token.label} />
       </h3>
       <p>Shown only now. Copy it to where it is needed.</p>
       <div class="secret">
