@@ -39,7 +39,7 @@ lint: setup
 	@$(NPM) run check
 
 bench: setup
-	@set -e; for file in bench/[a-z]*.py; do echo "== $$file"; $(BIN)/python "$$file" $(ARGS); done
+	@set -e; for file in bench/[a-z]*.py; do $(BIN)/python -m "bench.$$(basename "$$file" .py)" $(ARGS); done
 
 format: setup
 	@$(BIN)/ruff check --fix-only --quiet
