@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
@@ -14,8 +15,10 @@ from reflecto.api.app import create_app
 from reflecto.api.auth import Authenticator
 from reflecto.api.devices import device_routes
 from reflecto.api.health import health_routes
+from reflecto.api.hooks import hook_routes
 from reflecto.api.interactions import interaction_routes
 from reflecto.api.limits import Gate
+from reflecto.api.mcp import McpEndpoint
 from reflecto.api.messages import message_routes
 from reflecto.api.push import push_routes
 from reflecto.api.pushover import pushover_routes
@@ -128,25 +131,28 @@ class Services:
         """
         auth = Authenticator(self.tokens, self.devices, self.quotas)
         gate = Gate(auth, self.quotas)
+        mcp = McpEndpoint(auth, self.clock, self.hub.closed)
         routes = [
             *interaction_routes(gate, self.interactions),
             *message_routes(gate, self.messages, self.documents, self.rings, self.reminders),
             *pushover_routes(gate, self.messages, self.devices),
+            *hook_routes(gate, self.interactions, self.messages, self.clock),
             *device_routes(auth, self.devices, self.enrolment),
             *push_routes(auth, self.push_key),
             *token_routes(auth, self.tokens),
             *sync_routes(auth, self.devices, self.hub),
             *health_routes(self.store, self.clock),
+            *mcp.routes(),
             *reference_routes(self.store),
             *webapp_routes(),
         ]
-        app = create_app(list(routes), self._lifespan)
+        app = create_app(list(routes), partial(self._lifespan, mcp))
         if not trusted_proxies:
             return app
         return cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=list(trusted_proxies)))
 
     @asynccontextmanager
-    async def _lifespan(self, _app: ASGIApp) -> AsyncIterator[None]:
+    async def _lifespan(self, mcp: McpEndpoint, _app: ASGIApp) -> AsyncIterator[None]:
         self.hub.start()
         self.store.when_changed_elsewhere(self.hub.wake_all)
         await self.quotas.monthly.load(self.store, self.clock.now())
@@ -159,6 +165,7 @@ class Services:
             yield
         finally:
             self.hub.close()
+            await mcp.close()
             for chore in chores:
                 chore.cancel()
             await self.push.close()

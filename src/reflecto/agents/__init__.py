@@ -1,0 +1,1 @@
+"""How AI agents ask: hooks of coding agents, and MCP."""

@@ -1,0 +1,25 @@
+"""Codex's hooks and its `notify` program: an event becomes a question or a notice. No I/O."""
+
+from typing import Final
+
+from reflecto.agents.hook_call import NOTHING, Event, HookCall, notice, text_of
+from reflecto.agents.permission import permission_call
+
+AGENT: Final = "Codex"
+
+
+def read_call(event: Event) -> HookCall:
+    """Return what to do about a hook's event, or about what `notify` was called with."""
+    if event.get("type") == "agent-turn-complete":
+        return _finished(event, "last-assistant-message")
+    match event.get("hook_event_name"):
+        case "PermissionRequest":
+            return permission_call(AGENT, event, "turn_id")
+        case "Stop":
+            return _finished(event, "last_assistant_message")
+        case _:
+            return NOTHING
+
+
+def _finished(event: Event, message_field: str) -> HookCall:
+    return notice(AGENT, "done", text_of(event, "cwd"), text_of(event, message_field) or "Finished.")

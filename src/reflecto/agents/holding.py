@@ -1,0 +1,108 @@
+"""Waiting for a tap no longer than an agent's client waits for a tool, and saying what came of it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from reflecto.agents.tool_models import QuestionResult
+from reflecto.client.aio import AsyncReflecto
+from reflecto.client.errors import AnswerTimeout, QuestionClosed, ReflectoError
+from reflecto.client.results import Answer, Question
+from reflecto.client.retry import is_passing
+
+HOLD_SECONDS: Final = 50.0  # clients commonly give up on a tool after 60
+PROGRESS_SECONDS: Final = 20.0  # what extends that where a client lets it, and keeps proxies from cutting the stream
+_POLL_AFTER_SECONDS: Final = 1
+
+Report = Callable[[float, str], Awaitable[None]]  # seconds since the call began, always more; what is going on
+
+_NOT_CONSENT: Final = "that is not approval: do not do what was asked about"
+_WAIT_ON: Final = "Call wait_for_answer with this id now, and again for as long as the status is pending."
+_ASKED: Final = "The question is on the person's phone"
+_WAITING: Final = "Still waiting for the person's tap"
+
+
+class Waiting(Protocol):
+    """What bounds a wait: the time, and whether the process is about to end."""
+
+    def now(self) -> float:
+        """Return seconds, by the clock of the client that waits."""
+
+    async def pause(self, seconds: float) -> None:
+        """Wait so long, or less where the process is about to end."""
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether this process is about to end, so that the agent should go on with its next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """One tool call: `until` is when it must have returned, both in seconds of `waiting.now()`."""
+
+    waiting: Waiting
+    report: Report
+    began: float
+    until: float
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the call may still take."""
+        return max(0.0, self.until - self.waiting.now())
+
+    async def for_answer(self, client: AsyncReflecto, asked: Question | str) -> QuestionResult:
+        """Return how the question ended, or that it is pending. Raises: ReflectoError."""
+        question_id = asked.id if isinstance(asked, Question) else asked
+        saying = _ASKED if isinstance(asked, Question) else _WAITING
+        while True:
+            await self.report(self.waiting.now() - self.began, saying)
+            saying = _WAITING
+            try:
+                answer = await client.wait(asked, timeout=min(PROGRESS_SECONDS, self.seconds_left))
+            except AnswerTimeout:
+                trouble = None
+            except QuestionClosed as closed:
+                return closed_result(closed)
+            except ReflectoError as error:
+                if not is_passing(error, is_waiting=True):
+                    raise
+                trouble = error
+                await self.waiting.pause(min(error.retry_after or _POLL_AFTER_SECONDS, self.seconds_left))
+            else:
+                return answered_result(answer)
+            if self.waiting.is_stopping or not self.seconds_left:
+                return pending_result(question_id, trouble)
+
+
+def answered_result(answer: Answer) -> QuestionResult:
+    """Return a tap, in words that name it."""
+    return QuestionResult(
+        status="answered",
+        id=answer.question_id,
+        choice=answer.choice,
+        choice_index=answer.index,
+        answered_by=answer.answered_by.label if answer.answered_by else None,
+        answered_at=answer.answered_at,
+        receipt_verified=answer.receipt is not None,  # the client returns none that does not verify
+        next_step=f"The person tapped {answer.choice!r}. Act on exactly that choice.",
+    )
+
+
+def pending_result(question_id: str, trouble: ReflectoError | None) -> QuestionResult:
+    """Return that nobody has answered yet, as far as is known."""
+    unsure = f" (as far as is known: {trouble})" if trouble else ""
+    return QuestionResult(
+        status="pending",
+        id=question_id,
+        poll_after_s=_POLL_AFTER_SECONDS,
+        next_step=f"Nobody has answered yet{unsure}; silence is never consent. {_WAIT_ON}",
+    )
+
+
+def closed_result(closed: QuestionClosed) -> QuestionResult:
+    """Return that the question ended without an answer."""
+    if closed.code == "expired":
+        said = f"Nobody answered in time; {_NOT_CONSENT}. Ask again only if it still has to be decided."
+        return QuestionResult(status="expired", id=closed.question_id, next_step=said)
+    said = f"The question was withdrawn; {_NOT_CONSENT}."
+    return QuestionResult(status="cancelled", id=closed.question_id, next_step=said)

@@ -1,0 +1,101 @@
+"""What one call of a coding agent's hook comes down to: questions for the phone, a notice, or nothing. No I/O.
+
+A shell, the command or the server's endpoint, puts the questions and hands the taps to `decide`. It is no decision,
+and the agent goes on as if there were no hook, unless every question was answered with an explicit tap.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import PurePath, PureWindowsPath
+from typing import Any, Final
+
+from reflecto.agents.shown import clip_bytes, shown_line
+from reflecto.contract.limits import TITLE_MAX_BYTES
+
+NOTICE_MAX_BYTES: Final = 800  # each escaped to two in JSON they still fit the envelope of 2048
+
+Event = Mapping[str, Any]
+Reply = dict[str, Any]
+
+
+class UnusableEventError(ValueError):
+    """What the hook was given is not one JSON object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One question for the phone.
+
+    `key` is the idempotency key of this call of the hook; see `key_after`. A tap on the choice with the index
+    `handover` leaves the decision to the terminal.
+    """
+
+    question: str
+    choices: tuple[str, ...]
+    key: str
+    handover: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something to tell, without an answer."""
+
+    title: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """`decide` turns the index of the tapped choice of each prompt into the reply to the agent."""
+
+    prompts: tuple[Prompt, ...] = ()
+    notice: Notice | None = None
+    decide: Callable[[Sequence[int]], Reply] = lambda _taps: {}
+
+
+NOTHING: Final = HookCall()
+
+
+def parse_event(text: str | bytes) -> Event:
+    """Return the agent's JSON object. Raises: UnusableEventError."""
+    try:
+        event = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UnusableEventError("the hook's input is not JSON") from None
+    if not isinstance(event, dict):
+        raise UnusableEventError("the hook's input is not a JSON object")
+    return event
+
+
+def text_of(event: Event, name: str) -> str:
+    """Return a field that should be text, or nothing."""
+    value = event.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def folder_line(event: Event) -> str:
+    """Return the line of a question that says where the agent works."""
+    return f"Folder: {shown_line(text_of(event, 'cwd')) or 'unknown'}"
+
+
+def call_key(call: Mapping[str, object]) -> str:
+    """Return the idempotency key of what a call asks: a repeat of it finds the question that it has open."""
+    return f"hook-{sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()}"
+
+
+def key_after(key: str, ended_id: str) -> str:
+    """Return the key to ask with where `key` found a question that has ended.
+
+    That question belonged to an earlier call that looked the same, and its answer must not be taken for this one.
+    Two repeats of this call that both find it come to the same new key.
+    """
+    return call_key({"after": ended_id, "key": key})
+
+
+def notice(agent: str, what: str, folder: str, message: str) -> HookCall:
+    """Return a call that only tells something, in bounds; what is cut is stated."""
+    name = (PureWindowsPath(folder) if "\\" in folder else PurePath(folder)).name
+    title = " · ".join(part for part in (f"{agent}: {what}" if what else agent, shown_line(name)) if part)
+    return HookCall(notice=Notice(clip_bytes(title, TITLE_MAX_BYTES), clip_bytes(message, NOTICE_MAX_BYTES)))

@@ -1,0 +1,272 @@
+"""The tools of the MCP server, once for both transports: what an agent reads about each, and what it does."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from reflecto.agents import tool_models as models
+from reflecto.agents.holding import HOLD_SECONDS, Hold, Report, Waiting, answered_result, closed_result
+from reflecto.agents.unread import UnreadQuestions
+from reflecto.client.aio import AsyncReflecto
+from reflecto.client.errors import AlreadyAnswered, QuestionCancelled, QuestionExpired
+from reflecto.client.results import Caveat, Delivery
+
+INSTRUCTIONS: Final = (
+    "Reflecto reaches a person through their own phone, also when they are away from this computer. Ask with ask_user "
+    "before what is risky, costly or cannot be undone, and where only they can decide; then do exactly what was "
+    "tapped. Only the status answered is an answer: silence, pending, expired, cancelled and errors are never "
+    "consent. While a question is pending, call wait_for_answer with its id until it no longer is; do not ask again. "
+    "What needs no answer goes through send_notification."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """On whose behalf a call is made: `name` tells callers apart, `client` has their token."""
+
+    name: str
+    client: AsyncReflecto
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call, with what a tool needs to carry it out."""
+
+    caller: Caller
+    report: Report
+    waiting: Waiting
+    unread: UnreadQuestions
+
+    def hold(self) -> Hold:
+        """Begin to hold the call."""
+        now = self.waiting.now()
+        return Hold(self.waiting, self.report, now, now + HOLD_SECONDS)
+
+
+Run = Callable[[ToolCall, Any], Awaitable[msgspec.Struct]]  # the second are the tool's arguments; raises ReflectoError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool. The four hints are MCP's annotations of the same names."""
+
+    name: str
+    title: str
+    description: str
+    takes: type[msgspec.Struct]
+    gives: type[msgspec.Struct]
+    run: Run
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = True  # a person is no closed domain
+
+
+async def ask_user(call: ToolCall, arguments: models.AskUser) -> models.QuestionResult:
+    """Ask, and hold the call for the tap. The same call whose result was lost finds its question."""
+    hold = call.hold()
+    client = call.caller.client
+    content = (call.caller.name, arguments.question, arguments.choices, arguments.expires_in)
+    with call.unread.asking(content, client) as unread:
+        unread.question = await client.create(
+            arguments.question,
+            arguments.choices,
+            expires_in=arguments.expires_in,
+            idempotency_key=unread.key,
+            timeout=hold.seconds_left,
+        )
+        return await hold.for_answer(client, unread.question)
+
+
+async def wait_for_answer(call: ToolCall, arguments: models.WaitForAnswer) -> models.QuestionResult:
+    """Hold the call for the tap."""
+    return await call.hold().for_answer(call.caller.client, arguments.id)
+
+
+async def cancel_question(call: ToolCall, arguments: models.CancelQuestion) -> models.QuestionResult:
+    """Withdraw, or return what came before."""
+    client = call.caller.client
+    try:
+        await client.cancel(arguments.id)
+    except QuestionExpired as expired:
+        return closed_result(expired)
+    except AlreadyAnswered:
+        answer = (await client.get(arguments.id)).answer
+        if answer is None:
+            raise
+        return answered_result(answer)
+    return closed_result(QuestionCancelled("", question_id=arguments.id))
+
+
+async def send_notification(call: ToolCall, arguments: models.SendNotification) -> models.SentResult:
+    """Send."""
+    sent = await call.caller.client.send(**msgspec.structs.asdict(arguments))
+    return models.SentResult(id=sent.id, delivered_to=_delivered(sent.delivered_to), warnings=_warned(sent.warnings))
+
+
+async def remind_me(call: ToolCall, arguments: models.RemindMe) -> models.ReminderResult:
+    """Set a reminder."""
+    reminder = await call.caller.client.remind(**msgspec.structs.asdict(arguments))
+    return models.ReminderResult(id=reminder.id, fire_at=reminder.fire_at, warnings=_warned(reminder.warnings))
+
+
+async def cancel_reminder(call: ToolCall, arguments: models.CancelReminder) -> models.ReminderCancelled:
+    """Drop a reminder."""
+    await call.caller.client.cancel_reminder(arguments.id)
+    return models.ReminderCancelled(id=arguments.id)
+
+
+async def send_file(call: ToolCall, arguments: models.SendFile) -> models.FileResult:
+    """Send a text file."""
+    sent = await call.caller.client.send_file(**msgspec.structs.asdict(arguments))
+    return models.FileResult(
+        id=sent.id,
+        byte_length=sent.byte_length,
+        delivered_to=_delivered(sent.delivered_to),
+        warnings=_warned(sent.warnings),
+    )
+
+
+async def ring_phone(call: ToolCall, arguments: models.RingPhone) -> models.SentResult:
+    """Let the phones sound."""
+    sent = await call.caller.client.ring(arguments.duration, arguments.message)
+    return models.SentResult(id=sent.id, delivered_to=_delivered(sent.delivered_to), warnings=_warned(sent.warnings))
+
+
+async def list_devices(call: ToolCall, _arguments: models.ListDevices) -> models.DeviceListResult:
+    """List the devices."""
+    devices = [
+        models.Device(
+            device_id=each.device_id,
+            label=each.label,
+            type=each.type,
+            device_class=each.device_class,
+            reachable=each.reachable,
+            last_seen_at=each.last_seen_at,
+        )
+        for each in await call.caller.client.devices()
+    ]
+    return models.DeviceListResult(devices=tuple(devices))
+
+
+def _delivered(deliveries: Sequence[Delivery]) -> tuple[models.DeliveredTo, ...]:
+    return tuple(models.DeliveredTo(each.device_id, each.type) for each in deliveries)
+
+
+def _warned(warnings: Sequence[Caveat]) -> tuple[models.Warned, ...]:
+    return tuple(models.Warned(each.code, each.message) for each in warnings)
+
+
+TOOLS: Final = (
+    Tool(
+        name="ask_user",
+        title="Ask the person",
+        description=(
+            "Ask the person a question on their phone and wait for the tap. Use it before anything risky, costly or "
+            "irreversible, and for decisions that are theirs. Returns within 50 seconds: with status answered and the "
+            "choice, or with status pending and an id; then call wait_for_answer with that id, again and again until "
+            "the status is no longer pending. Silence is never consent: pending, expired, cancelled and every error "
+            "mean that nothing was approved. Do not ask the same question twice while it is pending."
+        ),
+        takes=models.AskUser,
+        gives=models.QuestionResult,
+        run=ask_user,
+    ),
+    Tool(
+        name="wait_for_answer",
+        title="Wait for the answer",
+        description=(
+            "Wait up to 50 seconds for the answer to a question that is pending. Call it again for as long as the "
+            "status is pending, or stop with cancel_question when the answer no longer matters. It never asks anew. "
+            "Only the status answered is an answer."
+        ),
+        takes=models.WaitForAnswer,
+        gives=models.QuestionResult,
+        run=wait_for_answer,
+        read_only=True,
+        idempotent=True,
+    ),
+    Tool(
+        name="cancel_question",
+        title="Withdraw a question",
+        description=(
+            "Withdraw a pending question; it vanishes from the phone. Do this when the answer no longer matters. If "
+            "the person was faster, the result has status answered and their choice."
+        ),
+        takes=models.CancelQuestion,
+        gives=models.QuestionResult,
+        run=cancel_question,
+        destructive=True,
+        idempotent=True,
+    ),
+    Tool(
+        name="send_notification",
+        title="Send a notification",
+        description=(
+            "Send the person a notification that needs no answer: that a long task is done, or failed, or what was "
+            "found. It is stored for each of their devices until that has it. Each call sends another one. To get a "
+            "decision use ask_user."
+        ),
+        takes=models.SendNotification,
+        gives=models.SentResult,
+        run=send_notification,
+    ),
+    Tool(
+        name="remind_me",
+        title="Set a reminder",
+        description=(
+            "Notify the person at a later time, also if this computer is off then. Returns an id for cancel_reminder. "
+            "Each call sets another reminder."
+        ),
+        takes=models.RemindMe,
+        gives=models.ReminderResult,
+        run=remind_me,
+    ),
+    Tool(
+        name="cancel_reminder",
+        title="Drop a reminder",
+        description="Drop a reminder that has not fired yet. An error not_found means that it has, or never was.",
+        takes=models.CancelReminder,
+        gives=models.ReminderCancelled,
+        run=cancel_reminder,
+        destructive=True,
+        idempotent=True,
+    ),
+    Tool(
+        name="send_file",
+        title="Send a text file",
+        description=(
+            "Send a plain-text file of up to 128 KiB (a report, a log, a patch, a table) to the downloads of the "
+            "person's devices. Each call sends another one."
+        ),
+        takes=models.SendFile,
+        gives=models.FileResult,
+        run=send_file,
+    ),
+    Tool(
+        name="ring_phone",
+        title="Ring the phone",
+        description=(
+            "Let the person's phones sound until they are found, at most for the given time. It is loud, also at "
+            "night: only when the person asks for it, or for an emergency."
+        ),
+        takes=models.RingPhone,
+        gives=models.SentResult,
+        run=ring_phone,
+    ),
+    Tool(
+        name="list_devices",
+        title="List devices",
+        description=(
+            "List the person's devices with their ids, labels and whether they are connected now. Nothing is sent."
+        ),
+        takes=models.ListDevices,
+        gives=models.DeviceListResult,
+        run=list_devices,
+        read_only=True,
+        idempotent=True,
+        open_world=False,
+    ),
+)

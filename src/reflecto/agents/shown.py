@@ -1,0 +1,109 @@
+"""Text of an agent's as the phone shows it: nothing hidden, and what is left out is stated.
+
+An agent's text may have been written by whoever wants something approved.
+"""
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from reflecto.contract.limits import QUESTION_MAX_CHARS
+from reflecto.phone.text import visible
+
+LINE_MAX_CHARS: Final = 80  # of a field that stands beside its name; a longer one gets lines of its own
+_HEAD_LINE_MAX_CHARS: Final = 150  # where not everything fits
+_HEAD_SHARE: Final = 0.65  # of what is left for a text that is cut; its end often matters as much as its beginning
+_DIGEST_CHARS: Final = 16
+_STATEMENTS_CHARS: Final = 160  # room for the two that tell of a cut, and for what the cut makes visible at its edges
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A question's text; `whole` unless something had to be left out, which its first line then says."""
+
+    text: str
+    whole: bool
+
+
+def shown(text: str) -> str:
+    """Return `text` with hidden characters and unusual spaces written out by their code points; lines stay."""
+    return "\n".join("\t".join(map(_shown, line.split("\t"))) for line in text.split("\n"))
+
+
+def shown_line(text: str) -> str:
+    """Return `text` on one line, so that it cannot pass for lines of its own."""
+    return _shown(text)
+
+
+def _shown(text: str) -> str:
+    spaces = {char for char in text if char != " " and unicodedata.category(char) == "Zs"}
+    for char in spaces:
+        text = text.replace(char, f"\u2039U+{ord(char):04X}\u203a")
+    return visible(text)
+
+
+def lay_out(head: Sequence[str], fields: Mapping[str, Any], *, last: Sequence[str] = ()) -> Shown:
+    """Return a question of at most 1000 characters: `head`, then every field with its name.
+
+    Short fields come first, then those that have lines of their own, at the end the ones named in `last`. What does
+    not fit is cut out of the middle: the first line says so, and the gap says how much, with the first 16 hex digits
+    of the SHA-256 of all fields as compact JSON with sorted keys (`jq -cjS`).
+    """
+    lines, blocks = [], []
+    for name in sorted(fields, key=lambda name: last.index(name) if name in last else -1):
+        value = fields[name]
+        text = shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        label = shown_line(name)
+        if name in last or "\n" in text or len(text) > LINE_MAX_CHARS:
+            blocks.append(f"{label}:\n{text}")
+        else:
+            lines.append(f"{label}: {text}")
+    body = "\n".join([*lines, *blocks])
+    whole = "\n".join(filter(None, [*head, body]))
+    if len(whole) <= QUESTION_MAX_CHARS:
+        return Shown(whole, whole=True)
+    short_head = [_clip_line(line) for line in head]
+    return Shown(_cut(short_head, body, _digest(fields)), whole=False)
+
+
+def clip_bytes(text: str, max_bytes: int) -> str:
+    """Return `text`, or its beginning in at most `max_bytes` of UTF-8 with how much is missing."""
+    safe = shown(text).strip() or "-"
+    if len(safe.encode()) <= max_bytes:
+        return safe
+    for kept in range(min(len(safe), max_bytes), -1, -1):
+        clipped = f"{safe[:kept].rstrip()} … {len(safe) - kept:,} more characters"
+        if len(clipped.encode()) <= max_bytes:
+            return clipped
+    return "…"
+
+
+def _cut(head: Sequence[str], body: str, digest: str) -> str:
+    """Take as much out of the middle of `body` as it takes to fit."""
+    room = QUESTION_MAX_CHARS - len("\n".join(["", *head, ""])) - _STATEMENTS_CHARS
+    front_chars = int(room * _HEAD_SHARE)
+    missing = len(body) - room
+    # Shown again: a cut can leave a joiner at an edge, where it is hidden.
+    front, back = shown(body[:front_chars]), shown(body[front_chars + missing :])
+    return "\n".join(
+        [
+            f"NOT WHOLE: {missing:,} of {len(body):,} characters are left out.",
+            *head,
+            front,
+            f"[… {missing:,} more characters, sha256 {digest} …]",
+            back,
+        ]
+    )
+
+
+def _clip_line(line: str) -> str:
+    over = len(line) - _HEAD_LINE_MAX_CHARS
+    return line if over <= 0 else f"{line[:_HEAD_LINE_MAX_CHARS]} … {over:,} more characters"
+
+
+def _digest(fields: Mapping[str, Any]) -> str:
+    compact = json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return sha256(compact.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]

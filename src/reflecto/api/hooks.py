@@ -1,0 +1,123 @@
+"""The server as a coding agent's hook, with no code of ours where the agent runs. Source: hooks.md."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.routing import Route
+
+from reflecto.agents.claude_code import read_call
+from reflecto.agents.hook_call import HookCall, Prompt, UnusableEventError, key_after, parse_event
+from reflecto.api.http import Call, Endpoint, Reply
+from reflecto.api.limits import Gate
+from reflecto.api.patience import answer_patiently
+from reflecto.contract.errors import INVALID_JSON, ApiError
+from reflecto.contract.interactions import CreateInteractionRequest, InteractionState
+from reflecto.contract.limits import EXPIRES_IN_MAX_SECONDS, EXPIRES_IN_MIN_SECONDS
+from reflecto.contract.messages import SendRequest
+from reflecto.core.clock import Clock
+from reflecto.core.interactions import Interactions
+from reflecto.core.messages import Messages
+from reflecto.core.sender import Sender
+
+EVENT_MAX_BYTES: Final = 4_194_304  # an edit carries both versions of what it changes
+TIMEOUT_DEFAULT_SECONDS: Final = 600
+REPLY_SECONDS: Final = 5  # kept of the hook's time, for the reply's way back
+LOOKALIKES_MAX: Final = 32  # identical calls of one prompt within the life of one question
+
+
+def hook_routes(gate: Gate, interactions: Interactions, messages: Messages, clock: Clock) -> list[Route]:
+    """Return the routes under /hooks."""
+
+    async def claude_code(call: Call) -> Reply | None:
+        gate.quotas.admit_address(call.client_address)
+        sender = await gate.auth.sender(call)
+        try:
+            event = parse_event(await call.read_body(EVENT_MAX_BYTES))
+        except UnusableEventError as error:
+            raise ApiError(INVALID_JSON, str(error)) from None
+        skipped = frozenset(filter(None, (call.query("skip") or "").split(",")))
+        hook = read_call(event, skipped)
+
+        async def work(_call: Call, sender: Sender) -> Reply:
+            if hook.notice is not None:
+                await messages.send(sender, SendRequest(message=hook.notice.message, title=hook.notice.title))
+            asking = _Asking(interactions, sender, clock, clock.now() + _timeout_seconds(call) - REPLY_SECONDS)
+            return Reply(200, await asking.decide(hook))
+
+        return await answer_patiently(call, gate.run(call, sender, work), clock)
+
+    return [Route("/hooks/claude-code", Endpoint(POST=claude_code))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """The questions of one call of a hook, which has until `until` (Unix seconds)."""
+
+    interactions: Interactions
+    sender: Sender
+    clock: Clock
+    until: float
+
+    async def decide(self, hook: HookCall) -> dict[str, object]:
+        """Return the reply to the agent: a decision if every question was answered with a tap, else an empty object.
+
+        Raises: ApiError of a question that could not be asked.
+        """
+        taps = []
+        for prompt in hook.prompts:
+            tap = await self._tap(prompt)
+            if tap is None or tap == prompt.handover:
+                return {}
+            taps.append(tap)
+        return hook.decide(taps) if taps else {}
+
+    async def _tap(self, prompt: Prompt) -> int | None:
+        """Return the index of the choice that was tapped in time; whatever else happens, nothing stays open."""
+        question_id = await self._ask(prompt)
+        if question_id is None:
+            return None
+        try:
+            state = await self.interactions.wait(self.sender, question_id, self._seconds_left())
+            if state.status == "pending":
+                state = await self._withdraw(question_id)
+        except asyncio.CancelledError:  # the agent took its decision elsewhere
+            await self._withdraw(question_id)
+            raise
+        return state.choice_index if state.status == "answered" else None
+
+    async def _ask(self, prompt: Prompt) -> str | None:
+        """Return the id of a question that is open, of this call or a repeat of it."""
+        key = prompt.key
+        for _ in range(LOOKALIKES_MAX):
+            expires_in = min(max(self._seconds_left(), EXPIRES_IN_MIN_SECONDS), EXPIRES_IN_MAX_SECONDS)
+            request = CreateInteractionRequest(
+                question=prompt.question, choices=prompt.choices, expires_in=expires_in, idempotency_key=key
+            )
+            asked = await self.interactions.ask(self.sender, request)
+            if asked.mismatch:
+                return None
+            if not asked.replayed:
+                return asked.interaction_id
+            state = await self.interactions.read(self.sender, asked.interaction_id)
+            if state.status == "pending":
+                return asked.interaction_id
+            key = key_after(key, asked.interaction_id)
+        return None
+
+    async def _withdraw(self, question_id: str) -> InteractionState:
+        """Withdraw the question and return what became of it: a tap may have been faster."""
+        try:
+            return await self.interactions.cancel(self.sender, question_id)
+        except ApiError:
+            return await self.interactions.read(self.sender, question_id)
+
+    def _seconds_left(self) -> int:
+        return max(0, int(self.until - self.clock.now()))
+
+
+def _timeout_seconds(call: Call) -> int:
+    """Return what the hook's own timeout is set to, as its URL tells."""
+    given = call.query("timeout") or ""
+    is_number = given.isascii() and given.isdigit() and len(given) <= len(str(EXPIRES_IN_MAX_SECONDS))
+    return int(given) if is_number else TIMEOUT_DEFAULT_SECONDS
