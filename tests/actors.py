@@ -120,11 +120,11 @@ class DeviceActor:
 
 
 async def enroll(
-    server: RunningServer, code: str | None = None, *, http: httpx.AsyncClient | None = None, **fields: Any
+    server: RunningServer, code: str | None = None, *, owner: DeviceActor | None = None, **fields: Any
 ) -> DeviceActor:
-    """Enrol a device, with a fresh invitation unless a code is given."""
+    """Enrol a device with this code, or with a fresh invitation (for a device of `owner`, where given)."""
     keys = DeviceKeys()
-    body = enrolment_body(code or await server.invite(), keys, **fields)
-    enrolled = await (http or server.http).post("/v1/enroll", json=body)
+    code = code or await server.invite(**({"owner_id": owner.owner_id} if owner else {}))
+    enrolled = await server.http.post("/v1/enroll", json=enrolment_body(code, keys, **fields))
     assert enrolled.status_code == 201, enrolled.text
-    return DeviceActor(http or server.http, enrolled.json(), keys)
+    return DeviceActor(server.http, enrolled.json(), keys)

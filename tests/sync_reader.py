@@ -11,8 +11,10 @@ from typing import Any
 import httpx
 
 from reflecto.contract.envelopes import Envelope
+from reflecto.core.model import Delivery
 from tests.actors import DeviceActor
 from tests.fakes import BOUND_SECONDS
+from tests.running import RunningServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +99,10 @@ async def drain(device: DeviceActor, count: int, *, after: int = 0) -> list[Enve
     """Open the stream, take `count` envelopes and close it."""
     async with open_sync(device, after=after) as stream:
         return [await stream.envelope() for _ in range(count)]
+
+
+async def put(server: RunningServer, device: DeviceActor, *blobs: bytes) -> None:
+    """Put blobs into the device's queue, for 72 hours, and wake its streams."""
+    deliveries = [Delivery(device.id, blob, int(server.clock.now()) + 259_200) for blob in blobs]
+    await server.services.store.append_to_queues(deliveries)
+    server.services.hub.wake_devices([device.id])

@@ -42,6 +42,11 @@ def sync_routes(auth: Authenticator, devices: Devices, wakeups: Wakeups) -> list
             await devices.authenticate(bearer_of(call))
             await stream.run()
 
+    async def describe(call: Call) -> Reply:
+        """Answer HEAD: a stream without a body would never end, and block its connection."""
+        await auth.device(call)
+        return Reply(200, None, {name.decode(): value.decode() for name, value in HEADERS if name != b"cache-control"})
+
     async def read_entries(call: Call) -> Reply:
         device = await auth.device(call)
         page = await devices.read_queue(device.id, sync_start(device, _cursor_of(call)))
@@ -53,7 +58,7 @@ def sync_routes(auth: Authenticator, devices: Devices, wakeups: Wakeups) -> list
         return Reply(204)
 
     return [
-        Route("/v1/sync", Endpoint(GET=sync)),
+        Route("/v1/sync", Endpoint(GET=sync, HEAD=describe)),
         Route("/v1/sync/entries", Endpoint(GET=read_entries)),
         Route("/v1/sync/ack", Endpoint(POST=ack)),
     ]
@@ -123,13 +128,13 @@ class SyncStream:
 
     async def _write(self) -> None:
         try:
-            while self._grown:
+            while self._grown or self._silent:  # either may become true while something is being sent
                 self._grown = False
                 while page := await self._devices.read_queue(self._device_id, self._after):
                     await self._send(b"".join(event_of(entry) for entry in page))
                     self._after = page[-1].seq
-            if self._silent:
-                await self._send(COMMENT)
+                if self._silent:
+                    await self._send(COMMENT)
         except (StoreUnavailableError, ApiError):  # it resumes later, or learns that it was revoked
             self.end()
         finally:

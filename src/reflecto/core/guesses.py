@@ -1,6 +1,7 @@
 """An address that guesses wrong too often waits. Source: devices.md "Pairing further devices"."""
 
 import ipaddress
+import math
 from collections import OrderedDict
 from typing import Final
 
@@ -26,7 +27,7 @@ class GuessLimiter:
         if count and now - last >= WRONG_GUESSES_WAIT_SECONDS:
             count = 0
         if count >= WRONG_GUESSES_MAX:
-            wait_seconds = int(last + WRONG_GUESSES_WAIT_SECONDS - now) + 1
+            wait_seconds = math.ceil(last + WRONG_GUESSES_WAIT_SECONDS - now)
             raise ApiError(RATE_LIMIT_EXCEEDED, "Too many wrong codes; wait a minute", retry_after_seconds=wait_seconds)
         self._wrong[network] = (count + 1, now)
         self._wrong.move_to_end(network)
