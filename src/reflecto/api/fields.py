@@ -255,6 +255,9 @@ _DEVICES: Final[Notes] = {
         "app_build": note("The app's build number", 42),
         "push": {"description": "Where pushes reach the device; null: nowhere"},
     },
+    devices.PushKeyResponse: {
+        "public_key": note("The `applicationServerKey`: a P-256 public key in base64url", PUSH_KEY_EXAMPLE)
+    },
     devices.PushState: {
         "endpoint": note("The push service's address for this device", "https://push.example/send/abc"),
         "keys": {"description": "What pushes are encrypted for"},

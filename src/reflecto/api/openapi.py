@@ -74,7 +74,11 @@ SECURITY_SCHEMES: Final = {
         "description": "A device's own token, given when it enrols.",
     },
 }
-SHARED_RESPONSES: Final = {401: "AuthError", 500: "InternalError", 503: "Unavailable"}
+SHARED_RESPONSES: Final = {
+    "AuthError": [MISSING_TOKEN, INVALID_TOKEN],
+    "InternalError": [INTERNAL_ERROR],
+    "Unavailable": [UNAVAILABLE],
+}
 SECURITY: Final[dict[str, list[dict[str, list[str]]]]] = {
     "sender": [{"BearerAuth": []}],
     "device": [{"DeviceAuth": []}],
@@ -139,7 +143,7 @@ def _document() -> dict[str, Any]:
         "components": {
             "schemas": {**components, **ERROR_SCHEMAS},
             "responses": _shared_responses(),
-            "examples": {spec.code: {"summary": spec.message, "value": _example(spec)} for spec in CATALOGUE.values()},
+            "examples": {spec.code: {"summary": spec.message, "value": _example(spec)} for spec in _named_errors()},
             "headers": HEADERS,
             "securitySchemes": SECURITY_SCHEMES,
         },
@@ -206,27 +210,27 @@ class _Drawing:
         return drawn
 
     def _errors(self, status: int, specs: list[ErrorSpec]) -> dict[str, Any]:
+        for name, shared in SHARED_RESPONSES.items():
+            if specs == shared and self._operation.error_shape == "reflecto":
+                return {"$ref": f"#/components/responses/{name}"}
         if self._operation.error_shape == "pushover":
-            examples = {spec.code: {"value": _pushover_example(spec)} for spec in specs}
-            drawn = _error_response(specs, "PushoverError", examples)
-        elif status in SHARED_RESPONSES:
-            return {"$ref": f"#/components/responses/{SHARED_RESPONSES[status]}"}
+            drawn = _error_response(specs, "PushoverError", {spec.code: _pushover_example(spec) for spec in specs})
         else:
-            drawn = _error_response(specs, "Error")
+            drawn = _error_response(specs, "AuthError" if status == 401 else "Error")
         if headers := self._error_headers(status):
             drawn["headers"] = headers
         return drawn
 
     def _error_headers(self, status: int) -> dict[str, Any]:
         if status == 401:
-            return {"WWW-Authenticate": {"$ref": "#/components/headers/WWW-Authenticate"}}
+            return _header("WWW-Authenticate")
         if status == 429:
-            return {"Retry-After": {"$ref": "#/components/headers/Retry-After"}, **self._limit_headers()}
+            return _header("Retry-After") | self._limit_headers()
         return {}
 
     def _limit_headers(self) -> dict[str, Any]:
         names = _LIMIT_HEADERS if self._operation.limited else ()
-        return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+        return {key: value for name in names for key, value in _header(name).items()}
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
@@ -253,18 +257,24 @@ def _error_response(specs: list[ErrorSpec], schema: str, examples: dict[str, Any
 
 
 def _shared_responses() -> dict[str, Any]:
-    """Return the replies that are the same wherever they occur."""
+    """Return the replies that are the same almost everywhere."""
+    headers = {"AuthError": "WWW-Authenticate", "Unavailable": "Retry-After"}
     return {
-        "AuthError": {
-            **_error_response([MISSING_TOKEN, INVALID_TOKEN], "AuthError"),
-            "headers": {"WWW-Authenticate": {"$ref": "#/components/headers/WWW-Authenticate"}},
-        },
-        "InternalError": _error_response([INTERNAL_ERROR], "Error"),
-        "Unavailable": {
-            **_error_response([UNAVAILABLE], "Error"),
-            "headers": {"Retry-After": {"$ref": "#/components/headers/Retry-After"}},
-        },
+        name: _error_response(specs, "AuthError" if name == "AuthError" else "Error")
+        | ({"headers": _header(headers[name])} if name in headers else {})
+        for name, specs in SHARED_RESPONSES.items()
     }
+
+
+def _named_errors() -> list[ErrorSpec]:
+    """Return the errors some operation gives in this API's own shape, in the order of the catalogue."""
+    ours = [operation for operation in OPERATIONS if operation.error_shape == "reflecto"]
+    named = {spec.code for operation in ours for spec in operation.every_error()}
+    return [spec for spec in CATALOGUE.values() if spec.code in named]
+
+
+def _header(name: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"}}
 
 
 def _example(spec: ErrorSpec) -> dict[str, Any]:
@@ -278,4 +288,4 @@ def _example(spec: ErrorSpec) -> dict[str, Any]:
 
 def _pushover_example(spec: ErrorSpec) -> dict[str, Any]:
     request_id = PUSHOVER_NOTES[PushoverError]["request"]["examples"][0]
-    return {"status": 0, "errors": [spec.code], "request": request_id}
+    return {"value": {"status": 0, "errors": [spec.code], "request": request_id}}

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-_FIX_FIELD: Final = "Fix the field; nothing was stored, sent or counted."
-_FIX_LENGTH: Final = (
-    "Shorten it to `max` bytes of UTF-8; `bytes` says how long it is. Without details it is wrong otherwise."
-)
+_FIX_FIELD: Final = "Fix the field."
+_FIX_LENGTH: Final = "With details: shorten it to `max` bytes of UTF-8. Without: fix the field."
 _FREE_ONE: Final = "Remove one that is no longer needed, then try again."
 
 REMEDIES: Final[Mapping[str, str]] = {
@@ -25,7 +23,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     "priority_emergency_unsupported": "Use priority 1, or ask a question with `POST /v1/interactions`.",
     "invalid_tags": _FIX_FIELD,
     "invalid_url": _FIX_LENGTH,
-    "invalid_url_title": f"Give a `url` too. {_FIX_LENGTH}",
+    "invalid_url_title": "With details: shorten it to `max` bytes of UTF-8. Without: it needs a `url`.",
     "invalid_action": _FIX_LENGTH,
     "invalid_device": "Leave it out for all devices; `GET /v1/devices` lists labels and ids.",
     "invalid_markdown": _FIX_FIELD,
@@ -72,6 +70,12 @@ REMEDIES: Final[Mapping[str, str]] = {
     "invalid_priority_cap": _FIX_FIELD,
     "invalid_scopes": _FIX_FIELD,
     "invalid_test": _FIX_FIELD,
+    "invalid_pairing_id": _FIX_FIELD,
+    "invalid_proof": _FIX_FIELD,
+    "invalid_approval": _FIX_FIELD,
+    "invalid_relay": _FIX_FIELD,
+    "pairing_closed": "Make a new invitation on the phone.",
+    "too_many_pairings": "Wait until one is used or has expired, 10 minutes at most.",
     "too_many_devices": _FREE_ONE,
     "too_many_reminders": _FREE_ONE,
     "too_many_tokens": _FREE_ONE,

@@ -19,6 +19,7 @@ from reflecto.contract.devices import (
     EnrollRequest,
     EnrollResponse,
     InvitationResponse,
+    PushKeyResponse,
     SyncPage,
     UpdateDeviceRequest,
 )
@@ -144,6 +145,17 @@ DEVICES: Final = (
         auth="device",
         parameters=(_AFTER, _LAST_EVENT_ID),
         successes=(done(200, "The next entries.", SyncPage),),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/push/key",
+        id="readPushKey",
+        tag=TAG,
+        summary="Read the server's key for Web Push",
+        description="What a browser needs to subscribe; the subscription is reported with `PATCH /v1/devices/self`.",
+        curl=curl('"$REFLECTO_URL/v1/push/key"', AS_DEVICE),
+        auth="device",
+        successes=(done(200, "The key.", PushKeyResponse),),
     ),
     Operation(
         method="POST",

@@ -77,7 +77,7 @@ class Operation:
         found = {*self.errors, *OWN_FAILURES}
         if self.auth != "none":
             found |= {errors.INVALID_TOKEN, errors.RATE_LIMIT_EXCEEDED}
-        if self.auth in {"sender", "device", "either", "body"}:
+        if self.auth not in {"none", "path"}:
             found.add(errors.MISSING_TOKEN)
         if self.request is not None:
             found |= {*self.request.field_errors.values(), errors.PAYLOAD_TOO_LARGE, errors.UNSUPPORTED_MEDIA_TYPE}
