@@ -13,6 +13,7 @@ import uvicorn
 from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp
 
+from reflecto.api.connection import Connection
 from reflecto.bootstrap import PushOptions, Services
 from reflecto.core.ports import Store
 from reflecto.crypto.envelopes import BoxKeys
@@ -112,7 +113,7 @@ async def run_server(
     listener.bind(("127.0.0.1", 0))
     listener.listen(256)
     config = uvicorn.Config(
-        wrap_app(services.create_app()), http="httptools", ws="none", lifespan="on", log_config=None, access_log=False
+        wrap_app(services.create_app()), http=Connection, ws="none", lifespan="on", log_config=None, access_log=False
     )
     uvicorn_server = InLoopServer(config, services)
     running = RunningServer(services, clock, listener.getsockname()[1], uvicorn_server)

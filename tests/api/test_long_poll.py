@@ -148,19 +148,6 @@ async def test_an_ended_question_is_not_waited_for(phone: DeviceActor, sender: P
     assert (await sender.read(question, wait=60)).json()["status"] == "answered"
 
 
-async def test_a_poll_whose_client_left_is_forgotten_when_it_is_over(
-    server: RunningServer, sender: Program, clock: FakeClock
-):
-    question = await sender.ask_id()
-    async with polling(clock, sender, question, 50, NOW + 50, count=3) as polls:
-        assert all(poll.is_waiting for poll in polls)
-    clock.advance(50)
-    await sender.read(question)
-    with server.services.hub.watch_interaction(question) as event:
-        server.services.hub.wake_interaction(question)
-        assert event.is_set()
-
-
 async def test_polls_are_not_charged_to_the_quotas(sender: Program):
     first = await sender.ask("First?")
     for _ in range(20):

@@ -1,0 +1,204 @@
+"""Bodies nobody should send: a 4xx with a code, never a 5xx, and nothing stored."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+
+import httpx
+import pytest
+
+from reflecto.contract.limits import JSON_BODY_MAX_BYTES
+from tests.actors import DeviceActor, Program
+from tests.builders import NOW
+from tests.fakes import BOUND_SECONDS
+from tests.running import RunningServer
+
+QUESTION = json.dumps({"question": "Deploy?"})
+
+NOT_JSON = {
+    "empty": b"",
+    "blank": b"  \n",
+    "cut short": b'{"question": "Deploy?"',
+    "two values": b"{}{}",
+    "trailing text": QUESTION.encode() + b"x",
+    "a comment": b'{"question": "Deploy?" /* now */}',
+    "a trailing comma": b'{"question": "Deploy?",}',
+    "single quotes": b"{'question': 'Deploy?'}",
+    "an array": b'["question"]',
+    "an array of objects": b"[" + QUESTION.encode() + b"]",
+    "a string": b'"Deploy?"',
+    "a number": b"7",
+    "null": b"null",
+    "true": b"true",
+    "invalid UTF-8": b'{"question": "\xff\xfe"}',
+    "a cut UTF-8 character": b'{"question": "\xf0\x9f\x9a"}',
+    "an overlong encoding": b'{"question": "\xc0\xaf"}',
+    "an encoded surrogate": b'{"question": "\xed\xa0\x80"}',
+    "latin-1": '{"question": "Café?"}'.encode("latin-1"),
+    "UTF-16": QUESTION.encode("utf-16"),
+    "UTF-16 without a mark": QUESTION.encode("utf-16-le"),
+    "UTF-32": QUESTION.encode("utf-32"),
+    "a byte order mark": b"\xef\xbb\xbf" + QUESTION.encode(),
+    "NaN": b'{"question": "Deploy?", "expires_in": NaN}',
+    "infinity": b'{"question": "Deploy?", "expires_in": Infinity}',
+    "minus infinity": b'{"question": "Deploy?", "x": -Infinity}',
+    "a number beyond double": b'{"question": "Deploy?", "expires_in": 1e999}',
+    "a duplicate key": b'{"question": "Deploy?", "question": "Delete?"}',
+    "a duplicate key by escape": b'{"question": "Deploy?", "quest\\u0069on": "Delete?"}',
+    "a duplicate key within": b'{"question": "Deploy?", "x": {"a": 1, "a": 2}}',
+    "a lone surrogate": b'{"question": "\\ud800"}',
+    "a lone low surrogate": b'{"question": "\\udc00 Deploy?"}',
+    "surrogates in the wrong order": b'{"question": "\\ude80\\ud83d"}',
+    "a raw control character": b'{"question": "Deploy\x00?"}',
+    "a raw line break": b'{"question": "Deploy\n?"}',
+    "deep arrays": b'{"question": ' + b"[" * 20_000 + b"]" * 20_000 + b"}",
+    "deep objects": b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
+    "deep and unfinished": b"[" * 60_000,
+    "an escape that is none": b'{"question": "\\x41"}',
+    "a short escape": b'{"question": "\\u12"}',
+    "a leading zero": b'{"question": "Deploy?", "expires_in": 0600}',
+    "a plus sign": b'{"question": "Deploy?", "expires_in": +600}',
+    "a hex number": b'{"question": "Deploy?", "expires_in": 0x100}',
+    "gzip": b"\x1f\x8b\x08\x00\x00\x00\x00\x00",
+    "a form": b"question=Deploy%3F",
+}
+
+
+@pytest.mark.parametrize("body", NOT_JSON.values(), ids=NOT_JSON)
+async def test_what_is_not_one_strict_json_object_is_refused(server: RunningServer, sender: Program, body: bytes):
+    refused = await sender.call("POST", "/v1/interactions", content=body)
+    assert refused.status_code == 400
+    assert refused.json()["error"]["code"] == "invalid_json"
+    assert await server.services.store.list_pending(sender.id, NOW) == []
+
+
+@pytest.mark.parametrize(
+    "number", ["1" + "0" * 400, "-" + "9" * 5_000, "18446744073709551616", "1e300", "-0.0", "6e1000"]
+)
+async def test_a_huge_number_is_refused_and_stops_nothing(sender: Program, number: str):
+    body = b'{"question": "Deploy?", "expires_in": %b}' % number.encode()
+    refused = await sender.call("POST", "/v1/interactions", content=body)
+    assert refused.status_code == 400
+    assert refused.json()["error"]["code"] in {"invalid_json", "invalid_expires_in"}
+
+
+@pytest.mark.parametrize("written", ["600.0", "6e2", "0.6e3", "600.00e0", "6000e-1"])
+async def test_a_whole_number_may_be_written_in_any_way(sender: Program, written: str):
+    body = b'{"question": "Deploy?", "expires_in": %b}' % written.encode()
+    asked = await sender.call("POST", "/v1/interactions", content=body)
+    assert (asked.status_code, asked.json()["expires_at"]) == (201, NOW + 600)
+
+
+async def test_an_escaped_pair_of_surrogates_is_one_character(sender: Program):
+    asked = await sender.call("POST", "/v1/interactions", content=b'{"question": "\\ud83d\\ude80\\u0000"}')
+    assert asked.status_code == 201
+    assert (await sender.read(asked.json()["id"])).json()["question"] == "🚀\0"
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "APPLICATION/JSON", "application/json; charset=utf-8", ""])
+async def test_json_by_any_spelling_or_no_type_at_all_is_read(sender: Program, media_type: str):
+    headers = {"content-type": media_type} if media_type else {}
+    asked = await sender.call("POST", "/v1/interactions", content=QUESTION, headers=headers)
+    assert asked.status_code == 201
+
+
+@pytest.mark.parametrize(
+    "media_type",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/jsonp",
+        "application/problem+json",
+        "json",
+        "*/*",
+        "é",
+    ],
+)
+async def test_another_type_is_415_even_if_it_holds_json(server: RunningServer, sender: Program, media_type: str):
+    headers = {b"authorization": f"Bearer {sender.token}".encode(), b"content-type": media_type.encode("latin-1")}
+    refused = await server.http.post("/v1/interactions", content=QUESTION, headers=headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (415, "unsupported_media_type")
+    assert await server.services.store.list_pending(sender.id, NOW) == []
+
+
+Calls = dict[str, Callable[[bytes], Awaitable[httpx.Response]]]
+
+
+@pytest.fixture
+async def json_calls(server: RunningServer, phone: DeviceActor, sender: Program) -> Calls:
+    """Every call of questions, devices and tokens that takes JSON."""
+    tester = await phone.new_token(test=True)
+    question, simulated = await sender.ask_id(), await tester.ask_id()
+    return {
+        "create": lambda body: sender.call("POST", "/v1/interactions", content=body),
+        "simulate": lambda body: tester.call("POST", f"/v1/interactions/{simulated}/simulate", content=body),
+        "answer": lambda body: phone.call("POST", f"/v1/interactions/{question}/answer", content=body),
+        "ack": lambda body: phone.call("POST", "/v1/sync/ack", content=body),
+        "patch": lambda body: phone.call("PATCH", "/v1/devices/self", content=body),
+        "token": lambda body: phone.call("POST", "/v1/tokens", content=body),
+        "enroll": lambda body: server.http.post("/v1/enroll", content=body),
+    }
+
+
+async def test_every_call_that_takes_json_refuses_the_same_bodies(json_calls: Calls):
+    for name, call in json_calls.items():
+        for kind in ("empty", "an array", "invalid UTF-8", "UTF-16", "NaN", "a duplicate key", "deep arrays"):
+            refused = await call(NOT_JSON[kind])
+            assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_json"), (name, kind)
+
+
+async def test_a_body_that_announces_too_much_is_413_before_it_is_read(json_calls: Calls):
+    size = JSON_BODY_MAX_BYTES + 1
+    for name, call in json_calls.items():
+        refused = await call(b"x" * size)
+        assert refused.status_code == 413, name
+        assert refused.json()["error"]["code"] == "payload_too_large"
+        assert refused.json()["error"]["details"] == {"size": size, "max": JSON_BODY_MAX_BYTES}
+        assert refused.headers["cache-control"] == "no-store"
+
+
+async def test_the_largest_body_that_may_be_is_read(sender: Program):
+    padding = JSON_BODY_MAX_BYTES - len(json.dumps({"question": "Deploy?", "x": ""}))
+    body = json.dumps({"question": "Deploy?", "x": "x" * padding}).encode()
+    assert len(body) == JSON_BODY_MAX_BYTES
+    assert (await sender.call("POST", "/v1/interactions", content=body)).status_code == 201
+    assert (await sender.call("POST", "/v1/interactions", content=body + b" ")).status_code == 413
+
+
+async def test_an_endless_chunked_body_is_413_after_the_limit_and_the_connection_ends(
+    server: RunningServer, sender: Program
+):
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    head = (
+        f"POST /v1/interactions HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {sender.token}\r\n"
+        "content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    )
+    writer.write(head.encode())
+    async with asyncio.timeout(BOUND_SECONDS):
+        for _ in range(17):
+            writer.write(b"1000\r\n" + b" " * 4_096 + b"\r\n")
+            await writer.drain()
+        reply = await reader.read()  # until the server has closed
+    writer.close()
+    status, _, rest = reply.partition(b"\r\n")
+    headers, _, body = rest.partition(b"\r\n\r\n")
+    assert status == b"HTTP/1.1 413 Request Entity Too Large"
+    assert b"connection: close" in headers.lower()
+    assert b"cache-control: no-store" in headers.lower()
+    error = json.loads(body)["error"]
+    assert (error["code"], error["details"]["max"]) == ("payload_too_large", JSON_BODY_MAX_BYTES)
+    assert JSON_BODY_MAX_BYTES < error["details"]["size"] <= 17 * 4_096
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_body_stores_nothing(server: RunningServer, sender: Program):
+    _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    head = (
+        f"POST /v1/interactions HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {sender.token}\r\n"
+        f"content-length: {len(QUESTION)}\r\n\r\n{QUESTION[:-1]}"
+    )
+    writer.write(head.encode())
+    writer.close()
+    await writer.wait_closed()
+    assert (await sender.ask("Another?")).status_code == 201
+    assert len(await server.services.store.list_pending(sender.id, NOW)) == 1
