@@ -294,3 +294,25 @@ def test_a_loose_state_file_is_tightened_with_a_warning(server: ServerProcess, s
     assert stat.S_IMODE(state.stat().st_mode) == 0o600
     assert server.is_running
     assert token
+
+
+def test_a_ring_sounds_the_bell_until_a_key_and_a_document_is_saved(
+    server: ServerProcess, state: Path, token: str, tmp_path: Path
+):
+    def send(path: str, **fields: object) -> None:
+        assert HTTP.post(f"{server.url}{path}", headers=bearer(token), json=fields).status_code in {200, 201}
+
+    with terminal("phone", "--state", state, "--downloads", tmp_path / "Downloads") as phone:
+        phone.read_until("Connected to")
+        send("/v1/ring", duration=60)
+        phone.read_until("\a", times=2)
+        phone.read_until("any key stops it")
+        phone.press(b"q")
+        phone.read_until("Waiting for questions", times=2)
+        bells = phone.shown.count("\a")
+        send("/v1/documents", filename="report.csv", content="day,orders\n")
+        phone.read_until("report.csv")
+        phone.press(b"q")
+        assert phone.wait() == 0
+    assert phone.shown.count("\a") == bells
+    assert (tmp_path / "Downloads" / "report.csv").read_bytes() == b"day,orders\n"

@@ -1,7 +1,6 @@
 """What the owner sees, line by line, and what the keys do."""
 
 import io
-import json
 
 import msgspec
 import pytest
@@ -250,4 +249,4 @@ def test_a_line_of_json_is_exact_for_a_script_and_harmless_on_a_terminal():
 
     assert line.isascii()
     assert line.isprintable()
-    assert json.loads(line) == {"event": "notification"} | msgspec.structs.asdict(told)
+    assert msgspec.json.decode(line, type=effects.Notified) == told

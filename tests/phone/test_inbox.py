@@ -169,7 +169,7 @@ def test_a_notification_is_shown_with_title_and_sender():
 
     _, told = play(phone(), arrived("notification", "msg_1", payload, token="Cron"))
 
-    assert told == [effects.Notified(id="msg_1", source="Cron", message="Backup done", title="Backups")]
+    assert told == [effects.Notified(id="msg_1", source="Cron", message="Backup done", title="Backups", priority="low")]
 
 
 def test_a_server_restored_from_a_backup_counts_on_from_its_own_number():

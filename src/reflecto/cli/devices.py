@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reflecto.cli.moments import local_text
 from reflecto.cli.output import table, tell
 from reflecto.cli.sending import Sender, sender_options
-from reflecto.phone.text import visible
+from reflecto.phone.text import local_time, visible
 
 if TYPE_CHECKING:
     from reflecto.client.results import DeviceStatus
@@ -42,6 +41,6 @@ def _fields(device: "DeviceStatus") -> dict[str, object]:
 
 
 def _row(device: "DeviceStatus") -> tuple[str, ...]:
-    seen = local_text(device.last_seen_at) if device.last_seen_at is not None else "never"
+    seen = local_time(device.last_seen_at) if device.last_seen_at is not None else "never"
     state = "connected" if device.reachable else "away"
     return (visible(device.label), device.type, device.device_class, state, seen, device.device_id)

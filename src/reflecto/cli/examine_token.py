@@ -3,7 +3,6 @@
 from collections.abc import Generator, Iterator
 
 from reflecto.cli.findings import Finding, failed, ok, warning
-from reflecto.cli.moments import local_text
 from reflecto.client.errors import (
     AuthenticationError,
     InvalidSettings,
@@ -13,7 +12,7 @@ from reflecto.client.errors import (
 )
 from reflecto.client.results import DeviceStatus
 from reflecto.client.sync import Reflecto
-from reflecto.phone.text import visible
+from reflecto.phone.text import local_time, visible
 
 
 def check_token(url: str, token: str) -> Generator[Finding, None, bool]:
@@ -61,7 +60,7 @@ def check_phone(url: str, token: str) -> Iterator[Finding]:
         yield ok("phone", f"connected: {', '.join(visible(device.label) for device in connected)}")
         return
     latest = max(phones, key=_last_seen)
-    seen = local_text(latest.last_seen_at) if latest.last_seen_at is not None else "never"
+    seen = local_time(latest.last_seen_at) if latest.last_seen_at is not None else "never"
     yield warning(
         "phone",
         f"none is connected now; {visible(latest.label)} was seen last: {seen}",

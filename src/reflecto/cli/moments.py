@@ -37,11 +37,6 @@ def unix_seconds(text: str, now: float) -> int:
     raise click.UsageError(f"--at {text!r} is not a moment such as {_FORMS}")
 
 
-def local_text(unix: int) -> str:
-    """Return a moment as this machine's clock shows it."""
-    return datetime.fromtimestamp(unix).astimezone().strftime("%Y-%m-%d %H:%M")
-
-
 def _next(clock: str, now: float) -> int:
     today = datetime.fromtimestamp(now)  # noqa: DTZ006 -- local time is what was meant
     hour, minute, *rest = (int(part) for part in clock.split(":"))

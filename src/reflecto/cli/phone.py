@@ -33,6 +33,7 @@ class Options(NamedTuple):
     label: str
     answer: str
     once: bool
+    downloads: Path
     as_json: bool
 
 
@@ -48,6 +49,11 @@ class Options(NamedTuple):
 @click.option("--label", help="What this phone is called; default this machine's name.")
 @click.option("--state", type=click.Path(dir_okay=False, path_type=Path), help="The file with keys and open questions.")
 @click.option("--answer", default="ask", metavar="ask|first|LABEL", help="Who answers: you, or a rule. Default ask.")
+@click.option(
+    "--downloads",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder for documents; default the platform's downloads.",
+)
 @click.option("--once", is_flag=True, help="Exit after the first question has ended.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per event; no keys are read.")
 def phone(
@@ -57,22 +63,25 @@ def phone(
     label: str | None,
     state: Path | None,
     answer: str,
+    downloads: Path | None,
     once: bool,
     as_json: bool,
 ) -> int:
     """Be a phone: show questions as they come, answer with a key.
 
     The first start needs the setup code or link that `reflecto serve` or `reflecto invite` prints.
-    Keys: 1 to 4 answer the question in front, Tab or n goes to the next, q quits.
+    Keys: 1 to 4 answer the question in front, Tab or n goes to the next, q quits. Any key stops a ring.
     """
     from reflecto.contract.limits import LABEL_MAX_CHARS
+    from reflecto.phone.downloads import default_downloads_path
     from reflecto.phone.state_file import StateFile, default_state_path
 
     if not answer.strip():
         raise click.BadParameter("ask, first, or the label of a choice", param_hint="--answer")
     name = label or platform.node()[:LABEL_MAX_CHARS] or "Terminal"
+    folder = (downloads or default_downloads_path()).absolute()
     with StateFile(state or default_state_path()) as store:
-        return asyncio.run(_run(store, Options(invitation, url, name, answer, once, as_json)))
+        return asyncio.run(_run(store, Options(invitation, url, name, answer, once, folder, as_json)))
 
 
 async def _run(store: "StateFile", options: Options) -> int:
@@ -80,6 +89,7 @@ async def _run(store: "StateFile", options: Options) -> int:
 
     from reflecto.phone.answering import read_rule
     from reflecto.phone.device import Phone
+    from reflecto.phone.downloads import Downloads
     from reflecto.phone.link import Link
 
     state = store.load()
@@ -97,6 +107,7 @@ async def _run(store: "StateFile", options: Options) -> int:
             show,
             rule=rule,
             once=options.once,
+            downloads=Downloads(options.downloads),
             may_show_tokens=options.as_json or sys.stdout.isatty(),
             refresh=desk.refresh if desk else lambda _state, _now: None,
         )

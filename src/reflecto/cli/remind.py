@@ -10,10 +10,10 @@ import click
 
 from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import Exit
-from reflecto.cli.moments import local_text, unix_seconds
+from reflecto.cli.moments import unix_seconds
 from reflecto.cli.output import table, tell
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, read_text, sender_options
-from reflecto.phone.text import visible
+from reflecto.phone.text import local_time, visible
 
 if TYPE_CHECKING:
     from reflecto.client.sync import Reflecto
@@ -73,7 +73,7 @@ def remind(
             click.echo(json.dumps({"reminder_id": made.id, "fire_at": made.fire_at, "warnings": warnings}))
         else:
             click.echo(made.id)
-        tell(f"It will come at {local_text(made.fire_at)}.")
+        tell(f"It will come at {local_time(made.fire_at)}.")
         return finish(made.warnings, selector=device)
 
     return Sender(url, token, config_file, retry_for, as_json).run(action)
@@ -95,7 +95,7 @@ def _list(client: "Reflecto", *, as_json: bool) -> int:
         click.echo(json.dumps({"reminders": fields}))
     elif reminders:
         rows = [
-            (local_text(each.fire_at), each.id, visible(each.title or ""), visible(each.message)) for each in reminders
+            (local_time(each.fire_at), each.id, visible(each.title or ""), visible(each.message)) for each in reminders
         ]
         table(("TIME", "ID", "TITLE", "MESSAGE"), rows)
     else:

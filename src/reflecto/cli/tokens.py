@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from reflecto.cli.exits import Exit
-from reflecto.cli.moments import local_text
 from reflecto.cli.output import show_failure, table, tell
 from reflecto.contract.tokens import PRIORITIES, SCOPES, Priority, Scope
-from reflecto.phone.text import visible
+from reflecto.phone.text import local_time, visible
 
 if TYPE_CHECKING:
     from reflecto.contract.tokens import TokenState
@@ -164,5 +163,5 @@ def _fields(token: "TokenState") -> dict[str, Any]:
 def _row(token: "TokenState") -> tuple[str, ...]:
     label = visible(token.label) + (" (test)" if token.test else "")
     scopes = "all" if set(token.scopes) == set(SCOPES) else ",".join(token.scopes)
-    used = local_text(token.last_used_at) if token.last_used_at is not None else "never"
+    used = local_time(token.last_used_at) if token.last_used_at is not None else "never"
     return (label, token.priority_cap or "none", scopes, used, token.id)

@@ -1,13 +1,10 @@
 """Documents: text files for the phone's downloads. Source: api.md "POST /v1/documents"."""
 
-import re
-import unicodedata
-from typing import Final
-
 from reflecto.contract.envelopes import DocumentPayload
 from reflecto.contract.errors import INVALID_CONTENT, INVALID_FILENAME, INVALID_TITLE, PAYLOAD_TOO_LARGE, ApiError
+from reflecto.contract.filenames import is_safe_filename
 from reflecto.contract.ids import new_id
-from reflecto.contract.limits import DOCUMENT_MAX_BYTES, FILENAME_MAX_CHARS, TITLE_MAX_BYTES
+from reflecto.contract.limits import DOCUMENT_MAX_BYTES, TITLE_MAX_BYTES
 from reflecto.contract.messages import DocumentRequest, DocumentResponse
 from reflecto.core.checks import check_bytes
 from reflecto.core.clock import Clock
@@ -16,36 +13,6 @@ from reflecto.core.quotas import Quotas
 from reflecto.core.sealing import make_envelope, queue_expiry
 from reflecto.core.sender import Sender
 from reflecto.core.targets import check_selector
-
-# Plain text that a tap shows, and never runs or renders: no html, svg, js, xhtml, bat, ps1, sh, desktop, url, …
-# fmt: off
-ALLOWED_EXTENSIONS: Final = frozenset({
-    "txt", "md", "log", "csv", "tsv", "json", "jsonl", "yaml", "yml", "toml", "ini", "conf", "xml", "diff", "patch",
-    "sql", "tex", "ics", "rst", "adoc", "org", "srt", "vtt", "properties", "lock", "env", "tf", "hcl", "nix", "cmake",
-    "c", "h", "cc", "cpp", "hpp", "cs", "go", "rs", "java", "kt", "kts", "swift", "m", "rb", "php", "pl", "lua", "r",
-    "jl", "hs", "ml", "ex", "exs", "erl", "clj", "scala", "dart", "zig", "nim", "py", "pyi", "ts", "tsx", "jsx", "vue",
-    "css", "scss", "less", "proto", "graphql",
-})
-# fmt: on
-# Windows opens devices under these names, whatever the extension.
-_RESERVED: Final = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
-_FORBIDDEN_CHARS: Final = frozenset('/\\<>:"|?*')
-
-
-def is_safe_filename(name: str) -> bool:
-    """Tell whether `name` is one path segment that is safe on every platform and ends in an allowed extension.
-
-    Control and invisible format characters are refused too: they can make `gpj.exe` look like `exe.jpg`.
-    """
-    stem, _, extension = name.rpartition(".")
-    return (
-        bool(stem)
-        and len(name) <= FILENAME_MAX_CHARS
-        and extension.lower() in ALLOWED_EXTENSIONS
-        and not name.startswith((".", " "))
-        and not any(char in _FORBIDDEN_CHARS or unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp"} for char in name)
-        and not _RESERVED.fullmatch(name.partition(".")[0].strip())
-    )
 
 
 def check_document(request: DocumentRequest) -> int:

@@ -40,6 +40,7 @@ class Desk:
         self._open: tuple[Question, ...] = ()
         self._ahead_seconds = 0.0  # of the server's clock
         self._in_view: str | None = None  # the question that nothing was printed below
+        self._rings_until: float | None = None  # by `monotonic`
 
     def show(self, effect: Effect) -> None:
         """Print what there is to tell."""
@@ -48,6 +49,8 @@ class Desk:
             return
         self._line.print(self._teller.describe(effect, self._now(), self._line.columns()))
         self._in_view = None
+        if isinstance(effect, effects.Rang):
+            self._rings_until = max(self._rings_until or 0.0, self._monotonic() + effect.duration)
         if not isinstance(effect, effects.Opened):
             return
         if self._focus.current is None:
@@ -57,17 +60,26 @@ class Desk:
             self._line.print([f"   The keys still answer {front}; Tab goes to {this}."])
 
     def refresh(self, state: PhoneState, now: float) -> None:
-        """Catch up with what is open, and redraw the live line. `now` is Unix seconds by the server's clock."""
+        """Catch up with what is open, and redraw the live line. `now` is Unix seconds by the server's clock.
+
+        It is called once a second: that is the rhythm of the bell.
+        """
         self._ahead_seconds = now - self._clock()
         self._open = state.open_questions()
         before = self._focus.current
         self._focus = follow(self._focus, self._open_ids(), self._monotonic())
         if self.takes_keys and self._focus.current not in {before, self._in_view}:
             self._print_front()
+        if self._is_ringing():
+            self._line.ring()
         self._line.draw(self._status())
 
     def press(self, chunk: bytes) -> TapOn | Literal["quit"] | None:
-        """Return what the keys just read ask for; switching between questions is done here."""
+        """Return what the keys just read ask for; switching between questions and silencing a ring is done here."""
+        if self._is_ringing():
+            self._rings_until = None  # whatever the key: who reaches for a ringing phone answers nothing with it
+            self._line.draw(self._status())
+            return None
         key = read_key(chunk)
         if key == "quit":
             return "quit"
@@ -86,6 +98,9 @@ class Desk:
         """Take the live line away."""
         self._line.draw("")
 
+    def _is_ringing(self) -> bool:
+        return self._rings_until is not None and self._monotonic() < self._rings_until
+
     def _open_ids(self) -> list[str]:
         return [question.id for question in self._open]
 
@@ -102,6 +117,9 @@ class Desk:
         return self._clock() + self._ahead_seconds
 
     def _status(self) -> str:
+        if self._rings_until is not None and self._is_ringing():
+            left = duration(self._rings_until - self._monotonic())
+            return f"Ringing, {left} left" + ("; any key stops it" if self.takes_keys else "")
         front = self._front()
         if front is None:
             return "Waiting for questions" + ("; q quits" if self.takes_keys else "")

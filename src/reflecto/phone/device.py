@@ -11,9 +11,10 @@ from typing import Final, Literal
 
 import msgspec
 
-from reflecto.phone import effects, inbox
+from reflecto.phone import effects, inbox, readers
 from reflecto.phone.answering import Rule
 from reflecto.phone.backoff import SETTLED_SECONDS, Backoff
+from reflecto.phone.downloads import DownloadError, Downloads
 from reflecto.phone.effects import Effect
 from reflecto.phone.inbox import Event, Tapped, Tick
 from reflecto.phone.keyring import Keyring
@@ -33,6 +34,7 @@ class Phone:
     """One enrolled device.
 
     `show` is told every effect. `refresh(state, now)` is called after every change and at least once a second.
+    Documents go to `downloads`; without it they stay in the state file.
 
     `clock` is Unix seconds, `monotonic` seconds of a clock that never jumps; both and `pause` are a test's to replace.
     """
@@ -47,6 +49,7 @@ class Phone:
         rule: Rule | None = None,
         once: bool = False,
         may_show_tokens: bool = False,
+        downloads: Downloads | None = None,
         refresh: Callable[[PhoneState, float], None] = lambda _state, _now: None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
@@ -59,6 +62,8 @@ class Phone:
         self._keys = Keyring(state.identity)
         self._store, self._link, self._show, self._refresh = store, link, show, refresh
         self._rule, self._once, self._may_show_tokens = rule, once, may_show_tokens
+        self._downloads = downloads
+        self._unsaved: set[str] = set()  # documents that could not be saved; the next start tries again
         self._clock, self._monotonic, self._pause = clock, monotonic, pause
         self._clock_ahead_seconds = 0.0
         self._acknowledged = 0
@@ -126,6 +131,23 @@ class Phone:
                 self._follow_rule(effect)
             elif isinstance(effect, effects.Ended) and self._once:
                 self.stop("once")
+        self._save_documents()
+
+    def _save_documents(self) -> None:
+        """Put what waits for it into the downloads folder. It is in the state file by now, so no crash loses it."""
+        for held in self.state.documents:
+            if held.id in self._unsaved:
+                continue
+            try:
+                if self._downloads is None:
+                    raise DownloadError("there is no downloads folder")
+                path = self._downloads.save(held.filename, held.content)
+            except DownloadError as error:
+                self._unsaved.add(held.id)
+                self._show(readers.unsaved(held, str(error), kept=True))
+            else:
+                self._take(readers.document_saved(self.state, held, str(path)))
+                return  # the call above has seen to the rest
 
     def _follow_rule(self, opened: effects.Opened) -> None:
         if self._rule is None:

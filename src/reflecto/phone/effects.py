@@ -107,13 +107,74 @@ class LeftOpen(Effect, frozen=True, kw_only=True, tag="left_open"):
     wanted: str
 
 
+class Action(msgspec.Struct, frozen=True, kw_only=True):
+    """A page that a notification offers to open."""
+
+    label: str
+    url: str
+
+
 class Notified(Effect, frozen=True, kw_only=True, tag="notification"):
-    """A message to read."""
+    """A message to read. `markdown`: that is how it is written."""
 
     id: str
     source: str
     message: str
     title: str | None = None
+    priority: str = "default"
+    tags: tuple[str, ...] = ()
+    url: str | None = None
+    url_title: str | None = None
+    actions: tuple[Action, ...] = ()
+    markdown: bool = False
+
+
+class DocumentSaved(Effect, frozen=True, kw_only=True, tag="document"):
+    """A document is in the downloads folder, at `path`; `filename` is what its sender called it."""
+
+    id: str
+    source: str
+    filename: str
+    path: str
+    byte_length: int
+    title: str | None = None
+
+
+class DocumentUnsaved(Effect, frozen=True, kw_only=True, tag="document_unsaved"):
+    """A document could not be saved. `kept`: it is in the state file, and tried again at the next start."""
+
+    id: str
+    source: str
+    filename: str
+    reason: str
+    kept: bool
+
+
+class Rang(Effect, frozen=True, kw_only=True, tag="ring"):
+    """Sound for `duration` seconds, or until somebody is there."""
+
+    id: str
+    source: str
+    duration: int
+    message: str | None = None
+
+
+class RingMissed(Effect, frozen=True, kw_only=True, tag="ring_missed"):
+    """A ring that came too late to sound."""
+
+    id: str
+    source: str
+
+
+class Reminded(Effect, frozen=True, kw_only=True, tag="reminder"):
+    """A reminder that was set for `at` (Unix seconds). `late`: the server was down then."""
+
+    id: str
+    source: str
+    message: str
+    at: int
+    title: str | None = None
+    late: bool = False
 
 
 class Unsupported(Effect, frozen=True, kw_only=True, tag="unsupported"):

@@ -4,7 +4,7 @@ What to do with each type of envelope is the table `READERS`; to show a further 
 """
 
 from collections.abc import Callable
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -13,6 +13,14 @@ from reflecto.contract.ids import is_id
 from reflecto.contract.limits import CHOICES_MAX, CHOICES_MIN
 from reflecto.phone import effects
 from reflecto.phone.lifecycle import Step, Verdict, end_overdue, judge, sending, tap
+from reflecto.phone.readers import (
+    payload_of,
+    read_document,
+    read_notification,
+    read_reminder,
+    read_ring,
+    source_of,
+)
 from reflecto.phone.state import Answer, HeldToken, PhoneState, Question
 
 SEEN_MAX: Final = 4096  # marks kept; the oldest go first
@@ -120,14 +128,14 @@ def _mark(state: PhoneState, mark: str, kept_until: int, now: float) -> PhoneSta
 
 
 def _read_question(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    payload = _payload(envelope, InteractionPayload)
+    payload = payload_of(envelope, InteractionPayload)
     if not is_id(envelope.id, "int") or not CHOICES_MIN <= len(payload.choices) <= CHOICES_MAX:
         raise msgspec.ValidationError
     if f"interaction.closed {envelope.id}" in state.seen:
         return Step(state)
     question = Question(
         id=envelope.id,
-        source=_source(envelope),
+        source=source_of(envelope),
         text=payload.question,
         choices=payload.choices,
         expires_at=payload.expires_at,
@@ -143,27 +151,15 @@ def _read_question(state: PhoneState, envelope: Envelope, now: float) -> Step:
 
 def _read_closed(state: PhoneState, envelope: Envelope, now: float) -> Step:
     del now  # the server's word counts, whatever this clock says
-    payload = _payload(envelope, InteractionClosedPayload)
+    payload = payload_of(envelope, InteractionClosedPayload)
     verdict = Verdict(envelope.id, payload.status, payload.choice_index, payload.answered_by, payload.answered_by_id)
     return judge(state, verdict)
 
 
 def _read_token(state: PhoneState, envelope: Envelope, now: float) -> Step:
     del now
-    payload = _payload(envelope, TokenCreatedPayload)
+    payload = payload_of(envelope, TokenCreatedPayload)
     return hold_token(state, HeldToken(payload.id, payload.label, payload.token))
-
-
-class _NotificationPayload(msgspec.Struct, frozen=True):
-    message: str
-    title: str | None = None
-
-
-def _read_notification(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    del now
-    payload = _payload(envelope, _NotificationPayload)
-    notified = effects.Notified(id=envelope.id, source=_source(envelope), message=payload.message, title=payload.title)
-    return Step(state, (notified,))
 
 
 def _read_unsupported(state: PhoneState, envelope: Envelope, now: float) -> Step:
@@ -175,21 +171,8 @@ READERS: Final[dict[str, Callable[[PhoneState, Envelope, float], Step]]] = {
     "interaction": _read_question,
     "interaction.closed": _read_closed,
     "token.created": _read_token,
-    "notification": _read_notification,
+    "notification": read_notification,
+    "document": read_document,
+    "ring": read_ring,
+    "reminder": read_reminder,
 }
-
-
-P = TypeVar("P")
-
-
-def _payload(envelope: Envelope, model: type[P]) -> P:
-    return msgspec.convert(envelope.payload, model)
-
-
-def _source(envelope: Envelope) -> str:
-    """Return who sent it, as the server calls them: a token's label, or a device's."""
-    for key in ("token", "device", "label"):
-        name = envelope.source.get(key)
-        if isinstance(name, str) and name:
-            return name
-    return "the server"

@@ -8,9 +8,10 @@ import msgspec
 
 from reflecto.phone import effects
 from reflecto.phone.effects import Effect
-from reflecto.phone.text import duration, visible, wrap
+from reflecto.phone.text import duration, local_time, visible, web_host, wrap
 
 _GUTTER: Final = "   \u2502 "  # a vertical bar: no line of a question can pass for one of this program
+_LINK: Final = "   \u2197 "  # an arrow out of here
 _CHOICE_INDENT: Final = "   "
 _TOO_LATE: Final = " (your answer came too late)"
 _ENDINGS: Final[dict[effects.Outcome, str]] = {
@@ -51,8 +52,14 @@ class Teller:
                 head = f"Missed: {visible(effect.source)} asked, and time ran out before it got here:"
                 return ["", *wrap(head, columns), *_quote(effect.question, columns)]
             case effects.Notified():
-                title = f": {visible(effect.title)}" if effect.title else ""
-                return ["", *wrap(visible(effect.source) + title, columns), *_quote(effect.message, columns)]
+                return _notification(effect, columns)
+            case effects.Reminded():
+                return _reminder(effect, columns)
+            case effects.Rang():
+                head = f"{visible(effect.source)} rings for {effect.duration} s."
+                return ["", *wrap(head, columns), *(_quote(effect.message, columns) if effect.message else [])]
+            case effects.DocumentSaved() | effects.DocumentUnsaved():
+                return ["", *wrap(_document(effect), columns)]
             case effects.Sending() | effects.Ended() | effects.LeftOpen():
                 return wrap(f"{self.number(effect.id)} {_progress(effect)}", columns)
             case _:
@@ -95,6 +102,14 @@ def _progress(effect: effects.Sending | effects.Ended | effects.LeftOpen) -> str
             return f"{_ENDINGS[effect.outcome]}{choice}{by}{detail}{_TOO_LATE if effect.too_late else ''}"
 
 
+def _document(effect: effects.DocumentSaved | effects.DocumentUnsaved) -> str:
+    if isinstance(effect, effects.DocumentSaved):
+        title = f' "{effect.title}",' if effect.title else ""
+        return visible(f"{effect.source} sent a document,{title} {effect.byte_length} bytes: {effect.path}")
+    kept = "it is kept, and tried again at the next start" if effect.kept else "it is lost"
+    return visible(f"{effect.source} sent the document {effect.filename}, not saved ({effect.reason}): {kept}.")
+
+
 def _news(effect: Effect) -> str:
     match effect:
         case effects.Enrolled():
@@ -105,6 +120,8 @@ def _news(effect: Effect) -> str:
                 f'A sender token "{effect.label}" was made. It is kept until this phone runs on a terminal or with '
                 "--json, and shown there once."
             )
+        case effects.RingMissed():
+            text = f"Missed: {effect.source} rang, and it came too late to sound."
         case effects.Unsupported():
             text = f"Something of type {effect.type} came, which this version cannot show."
         case effects.Unreadable():
@@ -121,6 +138,31 @@ def _news(effect: Effect) -> str:
         case _:
             text = type(effect).__name__
     return visible(text)
+
+
+def _notification(notified: effects.Notified, columns: int | None) -> list[str]:
+    title = f": {visible(notified.title)}" if notified.title else ""
+    marks = [] if notified.priority == "default" else [f"[{visible(notified.priority)}]"]
+    marks += [f"#{visible(tag)}" for tag in notified.tags]
+    head = " ".join([visible(notified.source) + title, *marks])
+    links = _link(notified.url_title or "", notified.url, columns) if notified.url else []
+    for action in notified.actions:
+        links += _link(action.label, action.url, columns)
+    return ["", *wrap(head, columns), *_quote(notified.message, columns), *links]
+
+
+def _link(name: str, url: str, columns: int | None) -> list[str]:
+    """Return a link with the host it leads to in front, where nothing of it can pretend to be that."""
+    host = web_host(url)
+    text = f"{visible(name)}: {visible(url)}" if name else visible(url)
+    return _hang(_LINK, f"{host or 'not a web address'}  {text}", columns)
+
+
+def _reminder(reminded: effects.Reminded, columns: int | None) -> list[str]:
+    title = f": {visible(reminded.title)}" if reminded.title else ""
+    late = " (late: the server was down then)" if reminded.late else ""
+    head = f"Reminder of {visible(reminded.source)} for {local_time(reminded.at)}{late}{title}"
+    return ["", *wrap(head, columns), *_quote(reminded.message, columns)]
 
 
 def _quote(text: str, columns: int | None) -> list[str]:

@@ -62,6 +62,20 @@ class HeldToken(msgspec.Struct, frozen=True):
         return f"HeldToken({self.id})"
 
 
+class HeldDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A document that is not in the downloads folder yet."""
+
+    id: str
+    source: str
+    filename: str
+    content: str
+    title: str | None = None
+
+    def __repr__(self) -> str:
+        """Keep the content out of tracebacks and logs."""
+        return f"HeldDocument({self.id})"
+
+
 class PhoneState(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that must survive a crash.
 
@@ -76,6 +90,7 @@ class PhoneState(msgspec.Struct, frozen=True, kw_only=True):
     seen: dict[str, int] = {}
     questions: tuple[Question, ...] = ()
     tokens: tuple[HeldToken, ...] = ()
+    documents: tuple[HeldDocument, ...] = ()
 
     def question(self, interaction_id: str) -> Question | None:
         """Return the question of this id, or None once it has ended."""

@@ -37,6 +37,12 @@ class LiveLine:
         self._out.write("".join(f"{line}\n" for line in lines))
         self._out.flush()
 
+    def ring(self) -> None:
+        """Sound the terminal's bell, where there is a terminal."""
+        if self._out.isatty():
+            self._out.write("\a")
+            self._out.flush()
+
     def draw(self, text: str) -> None:
         """Replace the live line; an empty text takes it away."""
         columns = self.columns()

@@ -1,7 +1,9 @@
 """Text from others, made safe to print: nothing hidden, nothing that moves the cursor, nothing cut."""
 
 import unicodedata
+from datetime import datetime
 from typing import Final
+from urllib.parse import urlsplit
 
 # Drawn as nothing although Unicode files them under letters, marks or symbols.
 _BLANKS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
@@ -103,3 +105,27 @@ def duration(seconds: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
+def local_time(unix: int) -> str:
+    """Return a moment as this machine's clock shows it."""
+    try:
+        return datetime.fromtimestamp(unix).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):  # further away than calendars go
+        return f"Unix time {unix}"
+
+
+def web_host(url: str) -> str | None:
+    """Return where a web address leads, without what may dress it up: `bank.example@evil.example` is the latter.
+
+    Names beyond ASCII come in their ASCII form, since letters of different scripts look alike. None: no web address.
+    """
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").encode("idna").decode("ascii")
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError:  # UnicodeError is one
+        return None
+    if parts.scheme not in {"http", "https"} or not host:
+        return None
+    return f"[{host}]{port}" if ":" in host else f"{host}{port}"

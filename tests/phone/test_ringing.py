@@ -1,0 +1,89 @@
+"""A ring in the terminal: the bell once a second, until its time is over or a key is pressed."""
+
+import io
+
+import pytest
+
+from reflecto.phone import effects
+from reflecto.phone.desk import Desk, TapOn
+from reflecto.phone.terminal import LiveLine
+from tests.phone.builders import NOW, id_of, phone, question
+from tests.phone.handset import Clock
+
+
+class Screen(io.StringIO):
+    """A terminal without a size."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Ringing:
+    """A desk whose seconds pass when the test says so."""
+
+    def __init__(self, screen: io.StringIO, *, takes_keys: bool = True) -> None:
+        self.screen = screen
+        self.time = Clock(100.0)
+        self.state = phone(question(1))
+        self.desk = Desk(LiveLine(screen), takes_keys=takes_keys, clock=Clock(NOW), monotonic=self.time)
+        self.desk.show(effects.Opened.of(question(1)))
+        self.desk.refresh(self.state, NOW)
+        self.time.now += 1
+
+    def ring(self, seconds: int = 5, number: int = 1) -> None:
+        self.desk.show(effects.Rang(id=id_of("msg", number), source="CI", duration=seconds))
+        self.desk.refresh(self.state, NOW)
+
+    def second(self, times: int = 1) -> None:
+        for _ in range(times):
+            self.time.now += 1
+            self.desk.refresh(self.state, NOW)
+
+    @property
+    def bells(self) -> int:
+        return self.screen.getvalue().count("\a")
+
+
+@pytest.fixture
+def ringing(monkeypatch: pytest.MonkeyPatch) -> Ringing:
+    monkeypatch.setenv("TERM", "xterm")
+    return Ringing(Screen())
+
+
+def test_the_bell_sounds_at_once_and_then_every_second_for_the_duration(ringing: Ringing):
+    ringing.ring(5)
+    assert ringing.bells == 1
+    ringing.second(4)
+    assert ringing.bells == 5
+    ringing.second(10)
+    assert ringing.bells == 5
+    assert "Ringing, 0:05 left; any key stops it" in ringing.screen.getvalue()
+    assert ringing.screen.getvalue().endswith("1 Approve, 2 Deny")
+
+
+@pytest.mark.parametrize("key", [b"1", b"q", b"\t", b"x", b"\x1b[C", b"12\n"])
+def test_any_key_stops_it_and_means_nothing_else(ringing: Ringing, key: bytes):
+    ringing.ring(60)
+
+    assert ringing.desk.press(key) is None
+
+    ringing.second(5)
+    assert ringing.bells == 1
+    assert ringing.desk.press(b"1") == TapOn(question(1).id, 0)
+
+
+def test_two_rings_at_once_last_as_long_as_the_longer_one(ringing: Ringing):
+    ringing.ring(9, 1)
+    ringing.ring(2, 2)
+    ringing.second(8)
+    assert ringing.bells == 10  # one more for the second ring's own beginning
+    ringing.second(3)
+    assert ringing.bells == 10
+
+
+def test_on_paper_there_is_no_bell():
+    ringing = Ringing(io.StringIO(), takes_keys=False)
+    ringing.ring(5)
+    ringing.second(3)
+    assert ringing.bells == 0
+    assert "CI rings for 5 s." in ringing.screen.getvalue()
