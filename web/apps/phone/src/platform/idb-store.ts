@@ -42,23 +42,21 @@ export class IdbStore implements Store {
     const facts = transaction.objectStore("facts");
     const items = transaction.objectStore("items");
     const changes: Change[] = [];
-    const device = (await facts.get("device")) as Device | undefined;
+    // Requests of one transaction are carried out in their order, so only what is read has to be waited for.
+    const [device, before = 0] = (await Promise.all([facts.get("device"), facts.get("cursor")])) as [Device?, number?];
     for (const envelope of device ? envelopes : []) {
-      const known = {
-        same: await items.get(keyOf(envelope.type, envelope.id)),
-        question: (await items.get(keyOf("interaction", envelope.id))) as Question | undefined,
-        closed: (await items.get(keyOf("interaction.closed", envelope.id))) as NoteOf<"interaction.closed"> | undefined,
-      };
-      for (const change of absorb(envelope, known, device?.deviceId ?? "", now)) {
-        await items.put(change.item);
-        if (change.what === "changed") await transaction.objectStore("answers").delete(change.item.id);
+      const [same, question, closed] = await Promise.all([
+        items.get(keyOf(envelope.type, envelope.id)),
+        items.get(keyOf("interaction", envelope.id)) as Promise<Question | undefined>,
+        items.get(keyOf("interaction.closed", envelope.id)) as Promise<NoteOf<"interaction.closed"> | undefined>,
+      ]);
+      for (const change of absorb(envelope, { same, question, closed }, device?.deviceId ?? "", now)) {
+        void items.put(change.item);
+        if (change.what === "changed") void transaction.objectStore("answers").delete(change.item.id);
         changes.push(change);
       }
     }
-    if (reach) {
-      const before = ((await facts.get("cursor")) as number | undefined) ?? 0;
-      await facts.put(reach.isRewound ? reach.seq : Math.max(before, reach.seq), "cursor");
-    }
+    if (reach) void facts.put(reach.isRewound ? reach.seq : Math.max(before, reach.seq), "cursor");
     await transaction.done;
     return changes;
   }

@@ -156,7 +156,9 @@ export class App {
   }
 
   async #takeChanges(changes: Change[]): Promise<void> {
-    await this.#reload();
+    // Drawn at once: reading the store again would only make a person wait for it.
+    const changed = new Map(changes.map(({ item }) => [item.key, item]));
+    this.#show([...this.items.filter(({ key }) => !changed.has(key)), ...changed.values()]);
     this.#channel.postMessage({ what: "items" } satisfies News);
     for (const { item, what } of changes) {
       if (what === "came") await this.#announce(item);
@@ -206,9 +208,13 @@ export class App {
   }
 
   async #reload(): Promise<void> {
-    this.items = (await this.session?.store.items()) ?? [];
-    void showBadge(openQuestions(this.items, this.now()).length);
+    this.#show((await this.session?.store.items()) ?? []);
+  }
+
+  #show(items: readonly Item[]): void {
+    this.items = items;
     this.#redraw();
+    void showBadge(openQuestions(items, this.now()).length);
   }
 
   #redraw(): void {
@@ -216,8 +222,8 @@ export class App {
   }
 
   async setTheme(theme: "auto" | "light" | "dark"): Promise<void> {
-    await remember(this.#database, "theme", theme);
     applyTheme(theme);
+    await remember(this.#database, "theme", theme);
   }
 
   async theme(): Promise<"auto" | "light" | "dark"> {

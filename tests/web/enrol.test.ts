@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type Browser, enrol, launch, newPhone, Server } from "./harness.ts";
+
+let browser: Browser;
+let server: Server;
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  server = await Server.start();
+  return () => server.stop();
+});
+
+test("a phone is enrolled from the link, and its token works", async () => {
+  const { page, problems } = await newPhone(browser);
+  const token = await enrol(page, server.link, "Pixel");
+  expect(token).toMatch(/^rfk_live_[A-Za-z0-9]{32}$/);
+  const { body } = await server.call("GET", "/v1/devices", token as string);
+  expect(body.devices).toMatchObject([{ label: "Pixel", type: "web", class: "phone", app_build: 1, reachable: true }]);
+  expect(problems).toEqual([]);
+});
+
+test("the code leaves the address and the history as soon as it is used", async () => {
+  const { page } = await newPhone(browser);
+  await enrol(page, server.link);
+  expect(page.url()).toBe(`${server.url}/`);
+});
+
+test("a code can be typed in any case, with or without its dashes", async () => {
+  const { page } = await newPhone(browser);
+  const code = server.link.split("#")[1] ?? "";
+  await page.goto(server.url);
+  await page.getByLabel("Setup code").fill(code.toLowerCase().replaceAll("-", " "));
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await page.getByRole("heading", { name: "Your first token" }).waitFor();
+});
+
+test("a wrong code is said to be wrong, and another can be tried", async () => {
+  const { page } = await newPhone(browser);
+  await page.goto(`${server.url}/enroll#AAAA-BBBB-CCCC-DDDD`);
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "wrong, used or older" }).waitFor();
+  await page.getByLabel("Setup code").fill(server.link);
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await page.getByRole("heading", { name: "Your first token" }).waitFor();
+});
+
+test("the secret keys cannot be read, not even by the page itself", async () => {
+  const { page } = await newPhone(browser);
+  await enrol(page, server.link);
+  const kinds = await page.evaluate(async () => {
+    const database = await new Promise<IDBDatabase>((resolve) => {
+      const request = indexedDB.open("reflecto");
+      request.onsuccess = () => resolve(request.result);
+    });
+    const keys = await new Promise<Record<string, CryptoKey>>((resolve) => {
+      const request = database.transaction("facts").objectStore("facts").get("keys");
+      request.onsuccess = () => resolve(request.result);
+    });
+    return [keys["box"], keys["signing"]].map((key) => [key?.type, key?.algorithm.name, key?.extractable]);
+  });
+  expect(kinds).toEqual([
+    ["private", "X25519", false],
+    ["private", "Ed25519", false],
+  ]);
+});
+
+test("the ready command asks a question on this phone", async () => {
+  const { page } = await newPhone(browser);
+  await page.goto(server.link);
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await page.getByRole("heading", { name: "Your first token" }).waitFor();
+  expect(await page.locator(".secret pre").textContent()).toContain(`curl ${server.url}/v1/interactions`);
+  await page.getByRole("button", { name: "Ask myself a question" }).click();
+  await page.getByRole("heading", { name: "Is this phone the one?" }).waitFor();
+});
+
+test("a token that was not copied yet waits in the inbox until it is erased there", async () => {
+  const { page } = await newPhone(browser);
+  await page.goto(server.link);
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await page.getByRole("button", { name: "Ask myself a question" }).click();
+  await page.getByRole("link", { name: /^Inbox/ }).click();
+  await page.getByRole("heading", { name: "Token “Default”" }).waitFor();
+  await page.getByRole("button", { name: "Erase it here" }).click();
+  await page.getByRole("heading", { name: "All quiet" }).waitFor();
+});
+
+test("a copied token is nowhere on the phone", async () => {
+  const { page } = await newPhone(browser);
+  await enrol(page, server.link);
+  await page.getByRole("link", { name: /^Inbox/ }).click();
+  await page.getByRole("heading", { name: "All quiet" }).waitFor();
+});
+
+test("a second phone joins by an invitation and gets no token", async () => {
+  const first = await newPhone(browser);
+  const token = (await enrol(first.page, server.link, "Pixel")) as string;
+  const second = await newPhone(browser);
+  expect(await enrol(second.page, await server.invite(), "Tablet")).toBeNull();
+  const { body } = await server.call("GET", "/v1/devices", token);
+  expect(body.devices.map((device: { label: string }) => device.label)).toEqual(["Pixel", "Tablet"]);
+});
+
+test("a plain http address says what is missing and how to get it", async () => {
+  const { page, problems } = await newPhone(browser);
+  await page.goto(server.link.replace("127.0.0.1", "reflecto.test"));
+  await page.getByRole("heading", { name: "This page needs HTTPS" }).waitFor();
+  expect(await page.getByText("tailscale serve").count()).toBe(1);
+  expect(await page.getByText("caddy reverse-proxy").count()).toBe(1);
+  expect(problems.filter((problem) => !problem.includes("Cross-Origin-Opener-Policy"))).toEqual([]);
+});
+
+test("a phone that the server unpaired says so and can start over", async () => {
+  const { page } = await newPhone(browser);
+  await enrol(page, server.link, "Pixel");
+  const second = await newPhone(browser);
+  await enrol(second.page, await server.invite(), "Tablet");
+  await second.page.goto(`${server.url}/#/settings/devices`);
+  await second.page.getByRole("listitem").filter({ hasText: "Pixel" }).getByRole("button", { name: "Unpair" }).click();
+  await second.page.getByRole("button", { name: "Unpair it" }).click();
+  await page.getByRole("heading", { name: "This phone was unpaired" }).waitFor();
+  await page.getByRole("button", { name: "Erase and pair again" }).click();
+  await page.getByLabel("Setup code").waitFor();
+});

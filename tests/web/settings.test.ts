@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type Browser, enrol, launch, newPhone, type Page, Server } from "./harness.ts";
+
+let browser: Browser;
+let server: Server;
+let page: Page;
+let token: string;
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  server = await Server.start();
+  const phone = await newPhone(browser);
+  page = phone.page;
+  token = (await enrol(page, server.link, "Pixel")) as string;
+  return async () => {
+    await phone.context.close();
+    await server.stop();
+    expect(phone.problems).toEqual([]);
+  };
+});
+
+const open = (part: string) => page.goto(`${server.url}/#/settings/${part}`);
+
+test("a token is made with its limits, shown once, works, and stops working when it is revoked", async () => {
+  await open("tokens");
+  await page.getByLabel("New token for").fill("CI");
+  await page.getByText("Limit what it may do").click();
+  await page.getByLabel("Ring this phone").uncheck();
+  await page.getByLabel("Highest priority").selectOption("high");
+  await page.getByRole("button", { name: "Make token" }).click();
+  const made = (await page.locator(".secret code").textContent()) as string;
+  expect(made).toMatch(/^rfk_live_/);
+  await page.getByRole("button", { name: "I have copied it" }).click();
+  const row = page.getByRole("listitem").filter({ hasText: "CI" });
+  expect(await row.textContent()).toContain("up to high · send, ask, remind, files");
+  expect(await page.getByText(made).count()).toBe(0);
+
+  const asked = await server.call("POST", "/v1/interactions", made, { question: "Go?" });
+  expect(asked.status).toBe(201);
+  expect((await server.call("POST", "/v1/ring", made, {})).status).toBe(403);
+
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("button", { name: "Revoke it" }).click();
+  await row.waitFor({ state: "detached" });
+  expect((await server.call("GET", "/v1/devices", made)).status).toBe(401);
+});
+
+test("a new name is what the asker sees", async () => {
+  await open("devices");
+  await page.getByLabel("Name of this phone").fill("Küche");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("listitem").filter({ hasText: "Küche" }).waitFor();
+  const { body } = await server.call("GET", "/v1/devices", token);
+  expect(body.devices).toMatchObject([{ label: "Küche" }]);
+});
+
+test("an invitation's code and link enrol a further phone", async () => {
+  await open("invite");
+  await page.getByRole("button", { name: "Make a code" }).click();
+  await page.getByRole("img", { name: /QR code/ }).waitFor();
+  const code = (await page.locator(".invite .code").textContent()) as string;
+  const second = await newPhone(browser);
+  expect(await enrol(second.page, `${server.url}/enroll#${code}`, "Tablet")).toBeNull();
+  await page.getByRole("link", { name: /^Inbox/ }).click();
+  await page.getByText("Tablet", { exact: false }).first().waitFor();
+  await second.context.close();
+});
+
+test("disconnecting deletes everything on the server and on this phone", async () => {
+  await open("devices");
+  await page.getByRole("button", { name: "Disconnect", exact: true }).click();
+  await page.getByRole("button", { name: "Delete everything" }).click();
+  await page.getByLabel("Setup code").waitFor();
+  expect((await server.call("GET", "/v1/devices", token)).status).toBe(401);
+  const left = await page.evaluate(async () => {
+    const request = indexedDB.open("reflecto");
+    const database = await new Promise<IDBDatabase>((resolve) => {
+      request.onsuccess = () => resolve(request.result);
+    });
+    const count = (name: string) =>
+      new Promise<number>((resolve) => {
+        const counted = database.transaction(name).objectStore(name).count();
+        counted.onsuccess = () => resolve(counted.result);
+      });
+    return [await count("facts"), await count("items"), await count("answers")];
+  });
+  expect(left).toEqual([0, 0, 0]);
+});
+
+test("the chosen appearance holds over a restart", async () => {
+  await page.goto(`${server.url}/#/settings`);
+  const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await ground();
+  await page.getByRole("group", { name: "Appearance" }).getByRole("button", { name: "Dark" }).click();
+  const dark = await ground();
+  expect(dark).not.toBe(light);
+  await page.reload();
+  await page.getByRole("group", { name: "Appearance" }).waitFor();
+  expect(await ground()).toBe(dark);
+});
