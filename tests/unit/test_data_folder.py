@@ -1,0 +1,76 @@
+"""The data folder: made at first start, refused when it is not the one the store was made with."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from reflecto.bootstrap import open_services
+from reflecto.config import Settings
+from reflecto.data_folder import DataFolderError
+
+
+def mode_of(path: Path) -> int:
+    """Return the permission bits."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def write(path: Path, text: str) -> None:
+    """Replace the file's content."""
+    path.write_text(text, encoding="ascii")
+
+
+async def start(folder: Path) -> str | None:
+    """Open the services on `folder`, close them, and return the server's public key in hex."""
+    services = await open_services(Settings(data=folder))
+    key = await services.store.recall("server_public_key")
+    await services.store.close()
+    return key
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that does not exist yet, in one that does not either."""
+    return tmp_path / "state" / "reflecto"
+
+
+async def test_folder_and_key_are_made_for_their_owner_only_and_kept(folder: Path):
+    key = await start(folder)
+    assert key
+    assert mode_of(folder) == 0o700
+    assert mode_of(folder / "server.key") == 0o600
+    assert await start(folder) == key
+
+
+async def test_a_missing_key_is_not_made_anew_behind_the_devices_back(folder: Path):
+    await start(folder)
+    (folder / "server.key").unlink()
+    with pytest.raises(DataFolderError, match=r"server\.key is missing.*backup"):
+        await start(folder)
+
+
+async def test_the_key_of_another_store_is_refused(folder: Path, tmp_path: Path):
+    await start(folder)
+    await start(tmp_path / "other")
+    write(folder / "server.key", _text(tmp_path / "other" / "server.key"))
+    with pytest.raises(DataFolderError, match="not the key this store was made with"):
+        await start(folder)
+
+
+@pytest.mark.parametrize("damage", ["", "zz", "00" * 31, "00" * 33, "\n"])
+async def test_a_damaged_key_is_refused_and_left_alone(folder: Path, damage: str):
+    await start(folder)
+    write(folder / "server.key", damage)
+    with pytest.raises(DataFolderError, match=r"server\.key"):
+        await start(folder)
+    assert _text(folder / "server.key") == damage
+
+
+async def test_a_folder_that_cannot_be_made_says_why(tmp_path: Path):
+    write(tmp_path / "file", "in the way")
+    with pytest.raises(DataFolderError, match="cannot make the data folder"):
+        await start(tmp_path / "file" / "reflecto")
+
+
+def _text(path: Path) -> str:
+    return path.read_text("ascii")
