@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.asker_server import TOKEN, AskerServer
+from tests.client.sending_server import SendingServer
 
 
 @pytest.fixture
@@ -30,3 +31,14 @@ def asker(server: AskerServer, client_file: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("REFLECTO_URL", server.url)
     monkeypatch.setenv("REFLECTO_TOKEN", TOKEN)
     return server
+
+
+@pytest.fixture
+def sending(client_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SendingServer]:  # noqa: ARG001
+    """A server that takes everything that can be sent, with its address and a token in the environment."""
+    server = SendingServer()
+    server.start()
+    monkeypatch.setenv("REFLECTO_URL", server.url)
+    monkeypatch.setenv("REFLECTO_TOKEN", TOKEN)
+    yield server
+    server.stop()
