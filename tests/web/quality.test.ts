@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Browser, DESKTOP, enrol, launch, newPhone, type Page, PHONE, Server } from "./harness.ts";
+import { type Browser, DESKTOP, enrol, launch, newPhone, type Page, PHONE, Server, settle } from "./harness.ts";
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SCREENS = ["questions", "inbox", "history", "settings", "settings/tokens", "settings/devices", "settings/invite"];
@@ -125,6 +125,7 @@ test("right to left mirrors the frame without sideways scrolling", async () => {
 
 test("a question can be answered with the keyboard alone", async () => {
   const { page, context } = await phoneWithContent();
+  await settle(page, "Deploy to production?");
   const button = page.getByRole("button", { name: "Later" }).first();
   for (let presses = 0; presses < 20; presses += 1) {
     if (await button.evaluate((element) => element === document.activeElement)) break;

@@ -135,6 +135,12 @@ test("a push is decrypted and shown, with the two choices as buttons", async () 
   ]);
 });
 
+test("a wake-up without its message fetches what there is", async () => {
+  await server.ask(token, DEPLOY);
+  await push('{"seq":1}');
+  await untilShown((all) => all.some(({ title }) => title === "Default asks"));
+});
+
 test("a tap on a button answers, and the result takes the notification's place", async () => {
   const id = await server.ask(token, DEPLOY);
   await pushNewest(true);
