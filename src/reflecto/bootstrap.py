@@ -18,6 +18,7 @@ from reflecto.api.hooks import hook_routes
 from reflecto.api.interactions import interaction_routes
 from reflecto.api.limits import Gate
 from reflecto.api.messages import message_routes
+from reflecto.api.pairing import pairing_routes, relay_routes
 from reflecto.api.push import push_routes
 from reflecto.api.pushover import pushover_routes
 from reflecto.api.reference import reference_routes
@@ -33,8 +34,10 @@ from reflecto.core.documents import Documents
 from reflecto.core.enrolment import Enrolment
 from reflecto.core.interactions import Interactions
 from reflecto.core.messages import Messages
+from reflecto.core.pairing import Pairings
 from reflecto.core.ports import Store, StoreUnavailableError
 from reflecto.core.quotas import PROFILES, LimitProfile, Quotas
+from reflecto.core.relay import Relay
 from reflecto.core.reminders import Reminders
 from reflecto.core.rings import Rings
 from reflecto.core.sealing import Sealer
@@ -76,6 +79,8 @@ class Services:
     tokens: Tokens
     devices: Devices
     enrolment: Enrolment
+    pairings: Pairings
+    relay: Relay
     quotas: Quotas
     messages: Messages
     documents: Documents
@@ -115,6 +120,8 @@ class Services:
             tokens=Tokens(store, interactions, activity, clock),
             devices=Devices(store, hub, activity, clock, allow_private_push=push.allow_private),
             enrolment=Enrolment(store, hub, sealer, clock),
+            pairings=Pairings(store, hub, sealer, clock),
+            relay=Relay(store, hub, clock),
             quotas=quotas,
             messages=Messages(dispatcher, hub, quotas, clock),
             documents=Documents(dispatcher, quotas, clock),
@@ -136,6 +143,8 @@ class Services:
             *hook_routes(gate, self.interactions, self.messages, self.clock),
             *device_routes(auth, self.devices, self.enrolment),
             *push_routes(auth, self.push_key),
+            *pairing_routes(auth, self.pairings),
+            *relay_routes(auth, self.relay),
             *token_routes(auth, self.tokens),
             *sync_routes(auth, self.devices, self.hub),
             *health_routes(self.store, self.clock),

@@ -1,5 +1,7 @@
 """Who is calling. Source: api.md "Identities", "Errors"."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,20 +56,20 @@ class Authenticator:
 
     async def sender_with(self, call: Call, bearer: str) -> Sender:
         """Return the sender of a token that came in the body."""
-        try:
+        with self.counting_wrong_tokens(call):
             return await self.tokens.authenticate(bearer)
-        except ApiError as error:
-            self._count_wrong(call, error)
-            raise
 
     async def device(self, call: Call) -> Device:
         """Return the device; a sender token is not one."""
-        try:
+        with self.counting_wrong_tokens(call):
             return await self.devices.authenticate(bearer_of(call))
-        except ApiError as error:
-            self._count_wrong(call, error)
-            raise
 
-    def _count_wrong(self, call: Call, error: ApiError) -> None:
-        if error.spec is INVALID_TOKEN:
-            self.quotas.count_wrong_token(call.client_address)
+    @contextmanager
+    def counting_wrong_tokens(self, call: Call) -> Iterator[None]:
+        """Count an `invalid_token` out of the block against the caller's address."""
+        try:
+            yield
+        except ApiError as error:
+            if error.spec is INVALID_TOKEN:
+                self.quotas.count_wrong_token(call.client_address)
+            raise

@@ -12,13 +12,14 @@ from starlette.types import Receive, Scope, Send
 from reflecto.api.errors import reply_parts
 from reflecto.contract.errors import (
     INTERNAL_ERROR,
+    INVALID_WAIT,
     METHOD_NOT_ALLOWED,
     PAYLOAD_TOO_LARGE,
     UNAVAILABLE,
     UNSUPPORTED_MEDIA_TYPE,
     ApiError,
 )
-from reflecto.contract.limits import JSON_BODY_MAX_BYTES
+from reflecto.contract.limits import JSON_BODY_MAX_BYTES, WAIT_MAX_SECONDS
 from reflecto.contract.wire import M, decode_request
 from reflecto.core.ports import StoreUnavailableError
 
@@ -71,6 +72,15 @@ class Call:
         """Return the last value of a query parameter."""
         values = parse_qs(self.scope["query_string"].decode("latin-1"), keep_blank_values=True).get(name)
         return values[-1] if values else None
+
+    def wait_seconds(self) -> int:
+        """Return how long a long poll may take, 0 where the query does not say. Raises: ApiError `invalid_wait`."""
+        given = self.query("wait")
+        if given is None:
+            return 0
+        if not (given.isascii() and given.isdigit() and len(given) <= 4 and int(given) <= WAIT_MAX_SECONDS):
+            raise ApiError(INVALID_WAIT)
+        return int(given)
 
     @property
     def media_type(self) -> str:

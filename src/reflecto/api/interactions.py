@@ -4,7 +4,6 @@ from starlette.routing import Route
 
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.api.limits import Gate
-from reflecto.contract.errors import INVALID_WAIT, ApiError
 from reflecto.contract.interactions import (
     AnswerRequest,
     CreateInteractionRequest,
@@ -12,7 +11,7 @@ from reflecto.contract.interactions import (
     InteractionState,
     SimulateRequest,
 )
-from reflecto.contract.limits import POLL_RETRY_AFTER_SECONDS, WAIT_MAX_SECONDS
+from reflecto.contract.limits import POLL_RETRY_AFTER_SECONDS
 from reflecto.core.interactions import Interactions
 from reflecto.core.sender import Sender
 
@@ -33,7 +32,7 @@ def interaction_routes(gate: Gate, interactions: Interactions) -> list[Route]:
 
     async def read(call: Call) -> Reply:
         sender = await auth.sender(call)
-        return _state_reply(await interactions.wait(sender, call.path_params["id"], _wait_seconds(call)))
+        return _state_reply(await interactions.wait(sender, call.path_params["id"], call.wait_seconds()))
 
     async def cancel(call: Call) -> Reply:
         sender = await auth.sender(call)
@@ -60,12 +59,3 @@ def interaction_routes(gate: Gate, interactions: Interactions) -> list[Route]:
 def _state_reply(state: InteractionState) -> Reply:
     pending = state.status == "pending"
     return Reply(200, state, {"retry-after": str(POLL_RETRY_AFTER_SECONDS)} if pending else {})
-
-
-def _wait_seconds(call: Call) -> int:
-    given = call.query("wait")
-    if given is None:
-        return 0
-    if not (given.isascii() and given.isdigit() and len(given) <= 4 and int(given) <= WAIT_MAX_SECONDS):
-        raise ApiError(INVALID_WAIT)
-    return int(given)

@@ -144,6 +144,14 @@ INVALID_PRIORITY_CAP: Final = _row(
 )
 INVALID_SCOPES: Final = _row("invalid_scopes", 400, "scopes must name send, ask, ring, remind or files, each once")
 INVALID_TEST: Final = _row("invalid_test", 400, "test must be true or false")
+INVALID_PAIRING_ID: Final = _row("invalid_pairing_id", 400, "pairing_id must be par_ and 32 lower-case hex digits")
+INVALID_PROOF: Final = _row("invalid_proof", 400, "Proofs, commitments and nonces must be 32 bytes in base64")
+INVALID_APPROVAL: Final = _row("invalid_approval", 400, "approval must be the text of a device list")
+INVALID_RELAY: Final = _row(
+    "invalid_relay", 400, "to must be 1 to 32 device ids, and blobs as many wire blobs in base64 of at most 64 KiB each"
+)
+PAIRING_CLOSED: Final = _row("pairing_closed", 409, "The invitation is used, or not at the step for that", "status")
+TOO_MANY_PAIRINGS: Final = _row("too_many_pairings", 409, "8 invitations are already open")
 TOO_MANY_DEVICES: Final = _row("too_many_devices", 409, "The owner already has 32 devices")
 TOO_MANY_REMINDERS: Final = _row("too_many_reminders", 409, "The owner already has 1000 reminders waiting")
 TOO_MANY_TOKENS: Final = _row("too_many_tokens", 409, "The owner already has 200 tokens")

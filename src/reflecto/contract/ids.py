@@ -5,12 +5,12 @@ import secrets
 import string
 from typing import Final, Literal
 
-IdPrefix = Literal["int", "msg", "doc", "rem", "dev", "tok", "own"]
+IdPrefix = Literal["int", "msg", "doc", "rem", "dev", "tok", "own", "par"]
 
 TOKEN_ALPHABET: Final = string.ascii_letters + string.digits
 TOKEN_RANDOM_CHARS: Final = 32  # 32 x log2(62) = 190 bits, above the 160 the spec asks for
 
-ID_PATTERN: Final = re.compile(r"(int|msg|doc|rem|dev|tok|own)_[0-9a-f]{32}")
+ID_PATTERN: Final = re.compile(r"(int|msg|doc|rem|dev|tok|own|par)_[0-9a-f]{32}")
 TOKEN_PATTERN: Final = re.compile(r"rf[kd]_(live|test)_[A-Za-z0-9]{32}")  # also the secret-scanning pattern
 
 # Crockford's base 32: no I, L, O or U, so nothing can be misread; 16 characters carry 80 bits.

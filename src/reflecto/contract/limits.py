@@ -31,6 +31,17 @@ TOKENS_MAX_PER_OWNER: Final = 200
 APP_BUILD_MAX: Final = 2**31 - 1
 REVOKED_TOKEN_AUDIT_SECONDS: Final = 30 * 86_400
 
+# Pairing
+PAIRING_SECONDS: Final = 600  # to claim and approve; and once approved, to fetch the outcome
+PAIRINGS_MAX_PER_OWNER: Final = 8  # open at once
+APPROVAL_MAX_CHARS: Final = 32_768  # 32 devices take some 15,000
+
+# Relay
+RELAY_TARGETS_MAX: Final = 32
+RELAY_BLOB_MAX_BYTES: Final = 65_536
+RELAY_BODY_MAX_BYTES: Final = 3_145_728  # 32 blobs in base64, and the ids
+RELAYS_PER_MINUTE: Final = 600  # of one device
+
 # Sync
 QUEUE_TTL_MAX_SECONDS: Final = 72 * 3_600  # nothing waits in a queue longer than this
 HEARTBEAT_SECONDS: Final = 20  # a comment on an idle stream, so that proxies keep it

@@ -3,16 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-import msgspec
-
 from reflecto.contract.devices import EnrollRequest, EnrollResponse
 from reflecto.contract.envelopes import TokenCreatedPayload
 from reflecto.contract.errors import (
     INTERNAL_ERROR,
     INVALID_CLASS,
     INVALID_CODE,
-    INVALID_PUBLIC_KEY,
-    INVALID_SIGNING_KEY,
     TOO_MANY_DEVICES,
     ApiError,
 )
@@ -22,13 +18,12 @@ from reflecto.contract.tokens import NewToken
 from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
 from reflecto.core.guesses import GuessLimiter
+from reflecto.core.joining import check_keys, seal_notices
 from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
 from reflecto.core.ports import Redemption, Store, Wakeups
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.tokens import new_default_token
-from reflecto.crypto.answers import SIGNING_KEY_BYTES, is_signing_key
-from reflecto.crypto.encoding import decode_base64, encode_base64
-from reflecto.crypto.envelopes import KEY_BYTES, BadKeyError, shared_key
+from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.tokens import token_hash
 
 PUBLIC_URL_FACT: Final = "public_url"  # under which name the store remembers where the server was last reached
@@ -106,7 +101,7 @@ class Enrolment:
         Raises: ApiError `invalid_public_key`, `invalid_signing_key`, `invalid_class`, `invalid_code`,
         `rate_limit_exceeded`, `too_many_devices`. Only `invalid_code` counts as a wrong guess.
         """
-        public_key, signing_key = self._keys_of(request)
+        public_key, signing_key = check_keys(self._sealer, request.public_key, request.signing_key)
         self._guesses.attempt(address, self._clock.now())
         for _ in range(REDEMPTION_ATTEMPTS):
             now = self._clock.now()
@@ -146,19 +141,6 @@ class Enrolment:
                     raise ApiError(TOO_MANY_DEVICES)
         raise ApiError(INTERNAL_ERROR)
 
-    def _keys_of(self, request: EnrollRequest) -> tuple[bytes, bytes]:
-        public_key = decode_base64(request.public_key, length=KEY_BYTES)
-        try:
-            if public_key is None:
-                raise BadKeyError("not 32 bytes in base64")
-            shared_key(public_key, self._sealer.server_keys.secret)
-        except BadKeyError:
-            raise ApiError(INVALID_PUBLIC_KEY) from None
-        signing_key = decode_base64(request.signing_key, length=SIGNING_KEY_BYTES)
-        if signing_key is None or not is_signing_key(signing_key):
-            raise ApiError(INVALID_SIGNING_KEY)
-        return public_key, signing_key
-
     async def _find_code(self, typed: str, now: float) -> SetupCode:
         code = await self._store.find_setup_code(_code_hash(typed), now)
         if code is None:
@@ -188,18 +170,7 @@ class Enrolment:
                 server="Reflecto",
             )
             return self._sealer.seal_for([device], created, queue_expiry(now))
-        notice = make_envelope("notification", new_id("msg"), now, _joined_notice(device), server="Reflecto")
-        others = await self._store.list_devices(device.owner_id)
-        return self._sealer.seal_for(others, notice, queue_expiry(now))
-
-
-class _Notice(msgspec.Struct, frozen=True):
-    title: str
-    message: str
-
-
-def _joined_notice(device: Device) -> _Notice:
-    return _Notice("New device", f"{device.label} now gets what is sent to you. If that was not you, unpair it.")
+        return await seal_notices(self._store, self._sealer, device, now)
 
 
 def _code_hash(typed: str) -> bytes:

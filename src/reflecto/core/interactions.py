@@ -143,7 +143,7 @@ class Interactions:
     async def wait(self, sender: Sender, interaction_id: str, seconds: int) -> InteractionState:
         """Return as soon as the question has ended, at the latest after `seconds`. Raises: ApiError `not_found`."""
         until = self._clock.now() + seconds
-        with self._wakeups.watch_interaction(interaction_id) as changed:
+        with self._wakeups.watch(interaction_id) as changed:
             while True:
                 changed.clear()
                 interaction = await self._find(sender, interaction_id)
@@ -248,7 +248,7 @@ class Interactions:
         return result
 
     def _ended(self, interaction_id: str, withdrawals: list[Delivery]) -> None:
-        self._wakeups.wake_interaction(interaction_id)
+        self._wakeups.wake_watchers(interaction_id)
         self._wakeups.wake_devices(delivery.device_id for delivery in withdrawals)
 
     async def _find(self, sender: Sender, interaction_id: str) -> Interaction:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from reflecto.contract.devices import DeviceClass, DeviceType
+from reflecto.contract.pairing import PairingStatus
 from reflecto.contract.tokens import Priority, Scope
 
 
@@ -149,6 +150,68 @@ class PushBacklog:
     device_id: str
     last_seq: int
     waits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The device that wants to join: what it said of itself, and what proves that to the phone (32 bytes each)."""
+
+    token_hash: bytes = field(repr=False)
+    device_id: str
+    public_key: bytes
+    signing_key: bytes
+    label: str
+    type: DeviceType
+    device_class: DeviceClass
+    app_build: int | None
+    proof: bytes
+    commitment: bytes | None  # only with a typed code
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneNonce:
+    """The phone greets a device that came with a typed code (32 bytes)."""
+
+    nonce: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceNonce:
+    """The device reveals what it committed to (32 bytes)."""
+
+    nonce: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """The phone withdraws the invitation, or rejects who claimed it."""
+
+
+PairingStep = Claim | PhoneNonce | DeviceNonce | Rejection
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """The phone's word on who the owner's devices are, opaque to the server."""
+
+    text: str
+    proof: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """An invitation for one device, made by `phone_id`."""
+
+    id: str
+    owner_id: str
+    phone_id: str
+    expires_at: int
+    status: PairingStatus = "open"
+    claim: Claim | None = None
+    phone_nonce: bytes | None = None
+    device_nonce: bytes | None = None
+    approval: Approval | None = None
 
 
 @dataclass(frozen=True, slots=True)

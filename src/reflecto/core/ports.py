@@ -13,10 +13,13 @@ from enum import Enum, auto
 from typing import Protocol
 
 from reflecto.core.model import (
+    Approval,
     Delivery,
     Device,
     Interaction,
     Owner,
+    Pairing,
+    PairingStep,
     PushBacklog,
     PushSubscription,
     PushTarget,
@@ -69,12 +72,38 @@ class Addition(Enum):
     REVOKED = auto()  # the owner was deleted, or the token revoked, since its request was authenticated
 
 
+class Opening(Enum):
+    """What became of a new pairing."""
+
+    OPENED = auto()
+    TOO_MANY = auto()
+    TAKEN = auto()  # its id is in use
+    PHONE_REMOVED = auto()
+
+
+class Admittance(Enum):
+    """What became of an approval."""
+
+    ADMITTED = auto()
+    REPEATED = auto()
+    CLOSED = auto()
+    TOO_MANY_DEVICES = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class CreateResult:
     """`interaction` is the new or the repeated one, None when refused."""
 
     creation: Creation
     interaction: Interaction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """`pairing` is its state after the step, or as it stays where the step was refused."""
+
+    accepted: bool
+    pairing: Pairing
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +153,9 @@ class Store(Protocol):
     async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
         """Return up to `limit` live entries with `seq` above `after`, in order. None: there is no such device."""
 
+    async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> bool:
+        """Append all of them. False: one is for a device that is not the owner's, and nothing is appended."""
+
     async def ack_queue(self, device_id: str, seq: int) -> bool:
         """Delete the entries up to `seq`. False: the queue never reached it, nothing is deleted."""
 
@@ -156,6 +188,24 @@ class Store(Protocol):
 
     async def delete_owner(self, owner_id: str) -> None:
         """Delete the owner with all devices, queues, tokens and questions."""
+
+    # Pairing
+    async def add_pairing(self, pairing: Pairing, now: float) -> Opening:
+        """Keep it until it expires, unless its owner has too many open, its phone is gone or its id is in use."""
+
+    async def find_pairing(self, pairing_id: str, now: float) -> Pairing | None:
+        """Return it unless it has expired."""
+
+    async def step_pairing(self, pairing_id: str, step: PairingStep, now: float) -> StepResult | None:
+        """Take a step if the rules accept it (`core.pairing_rules.take_step`). None: no such pairing."""
+
+    async def approve_pairing(
+        self, pairing_id: str, approval: Approval, device: Device, deliveries: Sequence[Delivery], now: float
+    ) -> Admittance | None:
+        """Add `device`, keep the approval for it and append `deliveries`, if the rules accept it (`judge_approval`).
+
+        The outcome can then be fetched for `PAIRING_SECONDS`. None: no such pairing.
+        """
 
     # Push
     async def set_push_subscription(self, device_id: str, subscription: PushSubscription | None) -> bool:
@@ -254,11 +304,11 @@ class Wakeups(Protocol):
     def is_connected(self, device_id: str) -> bool:
         """Tell whether a stream of the device is open."""
 
-    def wake_interaction(self, interaction_id: str) -> None:
-        """It was answered or cancelled."""
+    def wake_watchers(self, watched_id: str) -> None:
+        """The question or pairing with this id has changed."""
 
-    def watch_interaction(self, interaction_id: str) -> AbstractContextManager[asyncio.Event]:
-        """Give an event that is set whenever `wake_interaction` is called for it, and when the server stops."""
+    def watch(self, watched_id: str) -> AbstractContextManager[asyncio.Event]:
+        """Give an event that is set whenever `wake_watchers` is called for the id, and when the server stops."""
 
     def open_stream(self, device_id: str, stream: Stream) -> AbstractContextManager[None]:
         """Wake, beat and end `stream` while the block runs."""

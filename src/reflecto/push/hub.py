@@ -64,8 +64,8 @@ class Hub:
     def wake_all(self) -> None:
         """Another process has changed the store: anything may have grown or ended. What it queued it also pushes."""
         self._wake_streams(list(self._streams))
-        for interaction_id in list(self._watchers):
-            self.wake_interaction(interaction_id)
+        for watched_id in list(self._watchers):
+            self.wake_watchers(watched_id)
 
     def end_devices(self, device_ids: Iterable[str]) -> None:
         """End their streams."""
@@ -77,23 +77,23 @@ class Hub:
         """Tell whether a stream of the device is open."""
         return device_id in self._streams
 
-    def wake_interaction(self, interaction_id: str) -> None:
-        """It was answered or cancelled."""
-        for event in self._watchers.get(interaction_id, ()):
+    def wake_watchers(self, watched_id: str) -> None:
+        """The question or pairing with this id has changed."""
+        for event in self._watchers.get(watched_id, ()):
             event.set()
 
     @contextmanager
-    def watch_interaction(self, interaction_id: str) -> Iterator[asyncio.Event]:
-        """Give an event that is set on `wake_interaction`, and when the hub closes."""
+    def watch(self, watched_id: str) -> Iterator[asyncio.Event]:
+        """Give an event that is set on `wake_watchers`, and when the hub closes."""
         event = asyncio.Event()
-        watchers = self._watchers.setdefault(interaction_id, set())
+        watchers = self._watchers.setdefault(watched_id, set())
         watchers.add(event)
         try:
             yield event
         finally:
             watchers.discard(event)
-            if not watchers and self._watchers.get(interaction_id) is watchers:
-                del self._watchers[interaction_id]
+            if not watchers and self._watchers.get(watched_id) is watchers:
+                del self._watchers[watched_id]
 
     def _wake_streams(self, device_ids: Iterable[str]) -> None:
         for device_id in device_ids:

@@ -12,12 +12,11 @@ from reflecto.store.sqlite.rows import (
     SETUP_CODE_COLUMNS,
     TOKEN_COLUMNS,
     device_of,
-    device_row,
     placeholders,
     setup_code_of,
     token_row,
 )
-from reflecto.store.sqlite.statements import append_to_queues, owner_exists
+from reflecto.store.sqlite.statements import add_device, append_to_queues, count_devices, owner_exists
 
 _FIND_CODE = f"SELECT {SETUP_CODE_COLUMNS} FROM setup_codes WHERE hash = ? AND expires_at > ?"
 
@@ -54,12 +53,10 @@ class DeviceVerbs:
                 )
             elif not owner_exists(connection, device.owner_id):
                 return Redemption.INVALID
-            elif _count_devices(connection, device.owner_id) >= DEVICES_MAX_PER_OWNER:
+            elif count_devices(connection, device.owner_id) >= DEVICES_MAX_PER_OWNER:
                 return Redemption.TOO_MANY_DEVICES
             connection.execute("DELETE FROM setup_codes WHERE hash = ?", (code_hash,))
-            connection.execute(
-                f"INSERT INTO devices ({DEVICE_COLUMNS}) VALUES ({placeholders(DEVICE_COLUMNS)})", device_row(device)
-            )
+            add_device(connection, device)
             if default_token is not None:
                 connection.execute(
                     f"INSERT INTO tokens ({TOKEN_COLUMNS}) VALUES ({placeholders(TOKEN_COLUMNS)})",
@@ -101,7 +98,10 @@ class DeviceVerbs:
     async def remove_device(self, owner_id: str, device_id: str) -> bool:
         def remove(connection: sqlite3.Connection) -> bool:
             removed = connection.execute("DELETE FROM devices WHERE id = ? AND owner_id = ?", (device_id, owner_id))
-            return removed.rowcount == 1
+            if removed.rowcount == 0:
+                return False
+            connection.execute("DELETE FROM pairings WHERE device_id = ?", (device_id,))  # it has the keys too
+            return True
 
         return await self._database.write(remove)
 
@@ -109,8 +109,3 @@ class DeviceVerbs:
         await self._database.write(
             lambda connection: connection.execute("DELETE FROM owners WHERE id = ?", (owner_id,))
         )
-
-
-def _count_devices(connection: sqlite3.Connection, owner_id: str) -> int:
-    (count,) = connection.execute("SELECT count(*) FROM devices WHERE owner_id = ?", (owner_id,)).fetchone()
-    return int(count)

@@ -13,6 +13,7 @@ SWEEP_ROWS: Final = 1_000  # of each table in one go, so that no request waits b
 _ENDED: Final = (
     ("queue", "rowid", "expires_at <= :now"),
     ("setup_codes", "hash", "expires_at <= :now"),
+    ("pairings", "id", "expires_at <= :now"),
     ("interactions", "id", f"coalesce(ended_at, expires_at) <= :now - {RETENTION_SECONDS}"),
     ("tokens", "id", f"revoked_at <= :now - {REVOKED_TOKEN_AUDIT_SECONDS}"),
 )

@@ -16,6 +16,16 @@ class QueueVerbs:
     async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
         return await self._database.write(lambda connection: append_to_queues(connection, deliveries))
 
+    async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> bool:
+        def relay(connection: sqlite3.Connection) -> bool:
+            rows = connection.execute("SELECT id FROM devices WHERE owner_id = ?", (owner_id,))
+            if not {delivery.device_id for delivery in deliveries} <= {row[0] for row in rows}:
+                return False
+            append_to_queues(connection, deliveries)
+            return True
+
+        return await self._database.write(relay)
+
     async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
         rows = self._database.rows(
             "SELECT seq, sender, blob, expires_at, urgency, topic FROM queue "

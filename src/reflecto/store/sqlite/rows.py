@@ -1,9 +1,10 @@
 """Rows of the tables as the domain's records, and back."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any, Final
 
-from reflecto.core.model import Device, Interaction, SetupCode, Tap, Token
+from reflecto.core.model import Approval, Claim, Device, Interaction, Pairing, SetupCode, Tap, Token
 
 Row = Sequence[Any]
 
@@ -16,6 +17,10 @@ DEVICE_COLUMNS: Final = (
     "last_seen_at, last_seq"
 )
 TOKEN_COLUMNS: Final = "id, owner_id, hash, label, test, priority_cap, scopes, created_at, last_used_at"
+PAIRING_COLUMNS: Final = (
+    "id, owner_id, phone_id, expires_at, status, token_hash, device_id, public_key, signing_key, label, type, class, "
+    "app_build, proof, commitment, phone_nonce, device_nonce, approval, approval_proof, approval_signature"
+)
 SETUP_CODE_COLUMNS: Final = "hash, owner_id, founds_owner, expires_at"
 
 
@@ -126,3 +131,35 @@ def setup_code_of(row: Row) -> SetupCode:
     """Read SETUP_CODE_COLUMNS."""
     code_hash, owner_id, founds_owner, expires_at = row
     return SetupCode(code_hash, owner_id, bool(founds_owner), expires_at)
+
+
+def pairing_of(row: Row) -> Pairing:
+    """Read PAIRING_COLUMNS."""
+    identity, owner_id, phone_id, expires_at, status, *rest = row
+    claim, (phone_nonce, device_nonce), approval = rest[:10], rest[10:12], rest[12:]
+    return Pairing(
+        id=identity,
+        owner_id=owner_id,
+        phone_id=phone_id,
+        expires_at=expires_at,
+        status=status,
+        claim=Claim(*claim) if claim[0] is not None else None,
+        phone_nonce=phone_nonce,
+        device_nonce=device_nonce,
+        approval=Approval(*approval) if approval[0] is not None else None,
+    )
+
+
+def pairing_row(pairing: Pairing) -> Row:
+    """Write PAIRING_COLUMNS."""
+    return (
+        pairing.id,
+        pairing.owner_id,
+        pairing.phone_id,
+        pairing.expires_at,
+        pairing.status,
+        *(astuple(pairing.claim) if pairing.claim else (None,) * 10),
+        pairing.phone_nonce,
+        pairing.device_nonce,
+        *(astuple(pairing.approval) if pairing.approval else (None,) * 3),
+    )

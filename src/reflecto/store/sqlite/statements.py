@@ -4,8 +4,14 @@ import sqlite3
 from collections.abc import Sequence
 
 from reflecto.core.interactions import is_retained
-from reflecto.core.model import Delivery, Interaction
-from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of
+from reflecto.core.model import Delivery, Device, Interaction
+from reflecto.store.sqlite.rows import (
+    DEVICE_COLUMNS,
+    INTERACTION_COLUMNS,
+    device_row,
+    interaction_of,
+    placeholders,
+)
 
 
 def append_to_queues(connection: sqlite3.Connection, deliveries: Sequence[Delivery]) -> list[str]:
@@ -31,6 +37,19 @@ def append_to_queues(connection: sqlite3.Connection, deliveries: Sequence[Delive
         )
         reached.append(delivery.device_id)
     return reached
+
+
+def add_device(connection: sqlite3.Connection, device: Device) -> None:
+    """Insert the device."""
+    connection.execute(
+        f"INSERT INTO devices ({DEVICE_COLUMNS}) VALUES ({placeholders(DEVICE_COLUMNS)})", device_row(device)
+    )
+
+
+def count_devices(connection: sqlite3.Connection, owner_id: str) -> int:
+    """Return how many devices the owner has."""
+    (count,) = connection.execute("SELECT count(*) FROM devices WHERE owner_id = ?", (owner_id,)).fetchone()
+    return int(count)
 
 
 def find_interaction(connection: sqlite3.Connection, interaction_id: str, now: float) -> Interaction | None:

@@ -6,13 +6,16 @@ from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.device_verbs import DeviceVerbs
 from reflecto.store.sqlite.housekeeping_verbs import HousekeepingVerbs
 from reflecto.store.sqlite.interaction_verbs import InteractionVerbs
+from reflecto.store.sqlite.pairing_verbs import PairingVerbs
 from reflecto.store.sqlite.push_verbs import PushVerbs
 from reflecto.store.sqlite.queue_verbs import QueueVerbs
 from reflecto.store.sqlite.reminder_verbs import ReminderVerbs
 from reflecto.store.sqlite.token_verbs import TokenVerbs
 
 
-class SqliteStore(InteractionVerbs, QueueVerbs, DeviceVerbs, PushVerbs, TokenVerbs, ReminderVerbs, HousekeepingVerbs):
+class SqliteStore(
+    InteractionVerbs, QueueVerbs, DeviceVerbs, PairingVerbs, PushVerbs, TokenVerbs, ReminderVerbs, HousekeepingVerbs
+):
     """The store of one server, in one file."""
 
     def __init__(self, database: Database) -> None:

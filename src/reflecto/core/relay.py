@@ -1,0 +1,61 @@
+"""What devices of one owner send each other, sealed by the sender. Source: devices.md "Sync"."""
+
+import binascii
+from base64 import b64decode
+
+from reflecto.contract.errors import INVALID_RELAY, NOT_FOUND, RATE_LIMIT_EXCEEDED, ApiError
+from reflecto.contract.ids import is_id
+from reflecto.contract.limits import RELAY_BLOB_MAX_BYTES, RELAYS_PER_MINUTE
+from reflecto.contract.pairing import RelayRequest
+from reflecto.core.clock import Clock
+from reflecto.core.model import Delivery, Device
+from reflecto.core.ports import Store, Wakeups
+from reflecto.core.sealing import queue_expiry
+from reflecto.core.windows import RollingWindow
+from reflecto.crypto.envelopes import MIN_BLOB_BYTES, VERSION
+
+
+class Relay:
+    """Passes blobs on; the server sees who sends, to whom, how much and when."""
+
+    def __init__(self, store: Store, wakeups: Wakeups, clock: Clock) -> None:
+        self._store = store
+        self._wakeups = wakeups
+        self._clock = clock
+        self._sent = RollingWindow(RELAYS_PER_MINUTE, window_seconds=60)
+
+    async def relay(self, device: Device, request: RelayRequest) -> None:
+        """Queue every blob durably, or none.
+
+        Raises: ApiError `invalid_relay`, `rate_limit_exceeded`, `not_found` for a device that is not the owner's.
+        """
+        if len(request.to) != len(request.blobs):
+            raise ApiError(INVALID_RELAY)
+        blobs = [_blob(text) for text in request.blobs]
+        now = self._clock.now()
+        self._count(device, now)
+        if not all(is_id(device_id, "dev") for device_id in request.to):
+            raise ApiError(NOT_FOUND)
+        deliveries = [
+            Delivery(device_id, blob, queue_expiry(now), sender=device.id)
+            for device_id, blob in zip(request.to, blobs, strict=True)
+        ]
+        if not await self._store.relay_to_queues(device.owner_id, deliveries):
+            raise ApiError(NOT_FOUND)
+        self._wakeups.wake_devices(set(request.to))
+
+    def _count(self, device: Device, now: float) -> None:
+        if self._sent.remaining(device.id, now) == 0:
+            retry_after_seconds = max(1, self._sent.reset_at(device.id, now) - int(now))
+            raise ApiError(RATE_LIMIT_EXCEEDED, retry_after_seconds=retry_after_seconds)
+        self._sent.add(device.id, now)
+
+
+def _blob(text: str) -> bytes:
+    try:
+        blob = b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise ApiError(INVALID_RELAY) from None
+    if not MIN_BLOB_BYTES <= len(blob) <= RELAY_BLOB_MAX_BYTES or blob[0] != VERSION:
+        raise ApiError(INVALID_RELAY)
+    return blob

@@ -1,0 +1,87 @@
+"""The store's verbs on pairings."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from reflecto.contract.limits import DEVICES_MAX_PER_OWNER, PAIRING_SECONDS, PAIRINGS_MAX_PER_OWNER
+from reflecto.core.model import Approval, Delivery, Device, Pairing, PairingStep
+from reflecto.core.pairing_rules import judge_approval, take_step
+from reflecto.core.ports import Admittance, Opening, StepResult
+from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.rows import PAIRING_COLUMNS, pairing_of, pairing_row, placeholders
+from reflecto.store.sqlite.statements import add_device, append_to_queues, count_devices
+
+_WRITE: Final = f"REPLACE INTO pairings ({PAIRING_COLUMNS}) VALUES ({placeholders(PAIRING_COLUMNS)})"
+
+
+class PairingVerbs:
+    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+
+    _database: Database
+
+    async def add_pairing(self, pairing: Pairing, now: float) -> Opening:
+        def add(connection: sqlite3.Connection) -> Opening:
+            phone = connection.execute(
+                "SELECT 1 FROM devices WHERE id = ? AND owner_id = ?", (pairing.phone_id, pairing.owner_id)
+            ).fetchone()
+            if phone is None:
+                return Opening.PHONE_REMOVED
+            if connection.execute("SELECT 1 FROM pairings WHERE id = ?", (pairing.id,)).fetchone() is not None:
+                return Opening.TAKEN
+            (open_ones,) = connection.execute(
+                "SELECT count(*) FROM pairings WHERE owner_id = ? AND expires_at > ? "
+                "AND status NOT IN ('approved', 'rejected')",
+                (pairing.owner_id, now),
+            ).fetchone()
+            if open_ones >= PAIRINGS_MAX_PER_OWNER:
+                return Opening.TOO_MANY
+            connection.execute(_WRITE, pairing_row(pairing))
+            return Opening.OPENED
+
+        return await self._database.write(add)
+
+    async def find_pairing(self, pairing_id: str, now: float) -> Pairing | None:
+        return self._database.read(lambda connection: _find(connection, pairing_id, now))
+
+    async def step_pairing(self, pairing_id: str, step: PairingStep, now: float) -> StepResult | None:
+        def take(connection: sqlite3.Connection) -> StepResult | None:
+            found = _find(connection, pairing_id, now)
+            if found is None:
+                return None
+            moved = take_step(found, step)
+            if moved is None:
+                return StepResult(accepted=False, pairing=found)
+            connection.execute(_WRITE, pairing_row(moved))
+            return StepResult(accepted=True, pairing=moved)
+
+        return await self._database.write(take)
+
+    async def approve_pairing(
+        self, pairing_id: str, approval: Approval, device: Device, deliveries: Sequence[Delivery], now: float
+    ) -> Admittance | None:
+        def approve(connection: sqlite3.Connection) -> Admittance | None:
+            found = _find(connection, pairing_id, now)
+            if found is None:
+                return None
+            admittance = judge_approval(found, approval)
+            if admittance is not Admittance.ADMITTED:
+                return admittance
+            if count_devices(connection, found.owner_id) >= DEVICES_MAX_PER_OWNER:
+                return Admittance.TOO_MANY_DEVICES
+            expires_at = int(now) + PAIRING_SECONDS
+            approved = replace(found, status="approved", approval=approval, expires_at=expires_at)
+            connection.execute(_WRITE, pairing_row(approved))
+            add_device(connection, device)
+            append_to_queues(connection, deliveries)
+            return Admittance.ADMITTED
+
+        return await self._database.write(approve)
+
+
+def _find(connection: sqlite3.Connection, pairing_id: str, now: float) -> Pairing | None:
+    row = connection.execute(
+        f"SELECT {PAIRING_COLUMNS} FROM pairings WHERE id = ? AND expires_at > ?", (pairing_id, now)
+    ).fetchone()
+    return pairing_of(row) if row else None
