@@ -141,7 +141,7 @@ async def test_an_agent_that_hangs_up_takes_the_prompt_off_the_phone(
     async with calling(clock, sender, claude_code("permission_bash")) as (hook,):
         question = await the_question(server, phone)
         async with asyncio.timeout(BOUND_SECONDS):
-            with server.services.hub.watch_interaction(question["id"]) as changed:
+            with server.services.hub.watch(question["id"]) as changed:
                 await hook.hang_up()
                 await changed.wait()
     assert (await sender.read(question["id"])).json()["status"] == "cancelled"
