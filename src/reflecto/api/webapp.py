@@ -17,7 +17,7 @@ from reflecto.api.http import Call, Endpoint
 
 FOLDER: Final = Path(__file__).parents[1] / "webapp"
 PAGE: Final = "index.html"
-PAGE_PATHS: Final = ("/", "/enroll")
+PAGE_PATHS: Final = ("/", "/enroll", "/pair")
 GZIP_MIN_BYTES: Final = 1024
 
 CONTENT_TYPES: Final = {
