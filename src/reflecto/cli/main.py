@@ -2,15 +2,14 @@
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Final
 
 import click
 
 from reflecto import __version__
+from reflecto.cli.command_table import CommandTable
 from reflecto.cli.exits import Exit, drop, report
 
-# name: (module:attribute, one line of help)
 COMMANDS: Final = {
     "serve": ("reflecto.cli.serve:serve", "Run the server, ready to pair a phone."),
     "invite": ("reflecto.cli.invite:invite", "Print a setup code for a further phone."),
@@ -22,30 +21,15 @@ COMMANDS: Final = {
     "remind": ("reflecto.cli.remind:remind", "Set, list and drop reminders."),
     "devices": ("reflecto.cli.devices:devices", "List the owner's devices."),
     "tokens": ("reflecto.cli.tokens:tokens", "List, make and revoke sender tokens, as the phone in this terminal."),
+    "hook": ("reflecto.cli.hook:hook", "Be the hook of a coding agent: its questions come to the phone."),
     "login": ("reflecto.cli.login:login", "Store the server and the token that the commands above use."),
     "doctor": ("reflecto.cli.doctor:doctor", "Check the way to the server and the phone, and say what to do."),
     "demo": ("reflecto.cli.demo:demo", "See one question asked and answered, without a phone."),
 }
 
 
-class CommandTable(click.Group):
-    """A group whose help needs no command to be imported."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002, D102 -- click's
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002, D102 -- click's
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002, D102 -- click's
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: D102 -- click's
+class _TopLevel(CommandTable):
+    def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -53,7 +37,11 @@ class CommandTable(click.Group):
             raise click.exceptions.Exit(Exit.OUTPUT_CLOSED) from None
 
 
-@click.group(cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_TopLevel,
+    table=lambda: COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="reflecto")
 def cli() -> None:
     """Ask your own phone from scripts, jobs and agents, through your own server."""

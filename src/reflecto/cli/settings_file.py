@@ -1,0 +1,117 @@
+"""A settings file of somebody else's program: read, changed and replaced in one step, with a backup beside it."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from reflecto.agents.hook_settings import Group, UnusableSettingsError, add_hooks, installed_events, remove_hooks
+
+BACKUP_SUFFIX: Final = ".before-reflecto"  # what the file was before the last change
+_NEW_FILE_MODE: Final = 0o644
+_BYTE_ORDER_MARK: Final = "\ufeff"
+
+
+class SettingsFileError(Exception):
+    """The file cannot be read, understood or written; it is as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of a file: `events` are those that have, or had, a hook of ours."""
+
+    path: Path
+    events: list[str]
+    changed: bool
+    backup: Path | None
+
+    def fields(self) -> dict[str, Any]:
+        """Return what `--json` prints."""
+        backup = str(self.backup) if self.backup else None
+        return {"path": str(self.path), "events": self.events, "changed": self.changed, "backup": backup}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """`path` is the file itself, also where a link was named; `text` is None where there is none yet."""
+
+    path: Path
+    text: str | None
+    mark: str = ""
+
+    @classmethod
+    def read(cls, path: Path) -> "SettingsFile":
+        """Return the file as it is. Raises: SettingsFileError."""
+        real = Path(os.path.realpath(path))  # a link, as dotfile managers make them, stays one
+        try:
+            text = real.read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            return cls(real, None)
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsFileError(f"cannot read {path}: {error}") from None
+        mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+        return cls(real, text.removeprefix(mark), mark)
+
+    def add_hooks(self, agent: str, groups: Mapping[str, Group]) -> Change:
+        """Put the hooks in. Raises: SettingsFileError; then the file is as it was."""
+        try:
+            text = add_hooks(self.text or "", agent, groups)
+        except UnusableSettingsError as error:
+            raise self._unusable(error) from None
+        return self._replace(text, list(groups))
+
+    def remove_hooks(self, agent: str) -> Change:
+        """Take the hooks out. Raises: SettingsFileError; then the file is as it was."""
+        try:
+            events = installed_events(self.text or "", agent)
+            text = remove_hooks(self.text or "", agent)
+        except UnusableSettingsError as error:
+            raise self._unusable(error) from None
+        return self._replace(text, events)
+
+    def _unusable(self, error: UnusableSettingsError) -> SettingsFileError:
+        return SettingsFileError(f"{self.path} is left as it is, it cannot be used: {error}")
+
+    def _replace(self, text: str, events: list[str]) -> Change:
+        if text == (self.text or ""):
+            return Change(self.path, events, changed=False, backup=None)
+        try:
+            backup = self._back_up()
+            self._write(text)
+        except OSError as error:
+            raise SettingsFileError(f"cannot write {self.path}: {error}") from None
+        return Change(self.path, events, changed=True, backup=backup)
+
+    def _back_up(self) -> Path | None:
+        if self.text is None:
+            return None
+        backup = self.path.with_name(self.path.name + BACKUP_SUFFIX)
+        shutil.copy2(self.path, backup)
+        return backup
+
+    def _write(self, text: str) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, draft = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write((self.mark + text).encode())
+                file.flush()
+                os.fsync(file.fileno())
+            self._keep_mode(Path(draft))
+            Path(draft).replace(self.path)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise
+
+    def _keep_mode(self, draft: Path) -> None:
+        if self.text is None:
+            draft.chmod(_NEW_FILE_MODE)
+            return
+        status = self.path.stat()
+        with suppress(OSError, AttributeError):  # not its owner, or no Unix
+            os.chown(draft, status.st_uid, status.st_gid)
+        shutil.copymode(self.path, draft)

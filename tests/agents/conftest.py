@@ -1,0 +1,18 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.client.asker_server import TOKEN, AskerServer
+
+
+@pytest.fixture
+def asker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AskerServer]:
+    """A server whose faults can be chosen, with its address and a token in the environment."""
+    server = AskerServer()
+    server.start()
+    monkeypatch.setenv("REFLECTO_CLIENT_CONFIG", str(tmp_path / "client.toml"))
+    monkeypatch.setenv("REFLECTO_URL", server.url)
+    monkeypatch.setenv("REFLECTO_TOKEN", TOKEN)
+    yield server
+    server.stop()

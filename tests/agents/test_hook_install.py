@@ -1,0 +1,218 @@
+"""`reflecto hook install` and `uninstall`: somebody's settings file is changed safely, or not at all."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reflecto.cli.main import main
+
+Output = pytest.CaptureFixture[str]
+MINE = '{\n\t"model": "opus"\n}\n'
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's folder for Claude Code, for Codex, and nothing logged in."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    monkeypatch.setenv("REFLECTO_CLIENT_CONFIG", str(tmp_path / "client.toml"))
+    monkeypatch.setenv("REFLECTO_URL", "https://reflecto.example")
+    monkeypatch.setenv("REFLECTO_TOKEN", "rfk_live_" + "a" * 32)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def settings(home: Path) -> Path:
+    """Settings of Claude Code's that are already there."""
+    path = home / "claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(MINE)
+    return path
+
+
+def hooks_in(path: Path) -> Any:
+    return json.loads(path.read_text())["hooks"]
+
+
+def test_it_is_added_to_the_users_settings_with_a_backup(settings: Path, capsys: Output):
+    assert main(["hook", "install", "claude-code"]) == 0
+    assert set(hooks_in(settings)) == {"PermissionRequest", "PreToolUse", "Notification"}
+    assert json.loads(settings.read_text())["model"] == "opus"
+    backup = settings.with_name("settings.json.before-reflecto")
+    assert backup.read_text() == MINE
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"Added to {settings}: PermissionRequest, PreToolUse, Notification\n"
+    assert {path.name for path in settings.parent.iterdir()} == {settings.name, backup.name}
+
+
+def test_installing_twice_changes_nothing_and_keeps_the_backup(settings: Path, capsys: Output):
+    main(["hook", "install", "claude-code"])
+    before = settings.stat()
+    capsys.readouterr()
+    assert main(["hook", "install", "claude-code", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "path": str(settings),
+        "events": ["PermissionRequest", "PreToolUse", "Notification"],
+        "changed": False,
+        "backup": None,
+    }
+    assert (settings.stat().st_ino, settings.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert settings.with_name("settings.json.before-reflecto").read_text() == MINE
+
+
+def test_uninstalling_gives_back_the_file_to_the_byte(settings: Path, capsys: Output):
+    main(["hook", "install", "claude-code", "--events", "Stop,PermissionRequest", "--timeout", "2m"])
+    assert [hooks_in(settings)[name][0]["hooks"][0]["timeout"] for name in ("Stop", "PermissionRequest")] == [30, 120]
+    assert main(["hook", "uninstall", "claude-code"]) == 0
+    assert settings.read_text() == MINE
+    capsys.readouterr()
+    assert main(["hook", "uninstall", "claude-code"]) == 0
+    assert capsys.readouterr().err == f"Nothing to do in {settings}\n"
+
+
+def test_the_command_it_adds_starts_this_very_program(settings: Path, tmp_path: Path):
+    main(["hook", "install", "claude-code"])
+    command = hooks_in(settings)["PermissionRequest"][0]["hooks"][0]["command"]
+    ran = subprocess.run(
+        ["sh", "-c", f"{command} --help"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+        cwd=tmp_path,
+        env={"PATH": os.defpath},
+    )
+    assert ran.stdout.startswith("Usage: reflecto hook claude-code")
+
+
+def test_a_program_that_the_shell_finds_is_named_and_nothing_more(settings: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    main(["hook", "install", "claude-code"])
+    assert (
+        hooks_in(settings)["PermissionRequest"][0]["hooks"][0]["command"] == "reflecto hook claude-code --timeout 600"
+    )
+
+
+def test_a_projects_settings_are_made_and_name_the_program_only(home: Path):
+    assert main(["hook", "install", "claude-code", "--project"]) == 0
+    path = home / ".claude" / "settings.json"
+    assert hooks_in(path)["PermissionRequest"][0]["hooks"][0]["command"].startswith("reflecto hook claude-code")
+    assert main(["hook", "uninstall", "claude-code", "--project"]) == 0
+    assert path.read_text() == "{}\n"
+
+
+def test_mode_and_links_stay(settings: Path, home: Path):
+    real = home / "dotfiles.json"
+    settings.rename(real)
+    settings.symlink_to(real)
+    real.chmod(0o640)
+    main(["hook", "install", "claude-code"])
+    assert settings.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    assert stat.S_IMODE(real.with_name("dotfiles.json.before-reflecto").stat().st_mode) == 0o640
+    assert "PermissionRequest" in hooks_in(real)
+
+
+def test_a_link_to_a_file_that_is_not_there_yet_is_followed(settings: Path, home: Path):
+    settings.unlink()
+    settings.symlink_to(home / "new" / "settings.json")
+    main(["hook", "install", "claude-code"])
+    assert settings.is_symlink()
+    assert "PermissionRequest" in hooks_in(home / "new" / "settings.json")
+
+
+def test_a_byte_order_mark_stays(settings: Path):
+    settings.write_bytes(b"\xef\xbb\xbf" + MINE.encode())
+    main(["hook", "install", "claude-code"])
+    main(["hook", "uninstall", "claude-code"])
+    assert settings.read_bytes() == b"\xef\xbb\xbf" + MINE.encode()
+
+
+@pytest.mark.parametrize("text", [b'{"model": }', b"[]", b"\xff", b'{"hooks": 1}'])
+def test_settings_that_cannot_be_understood_are_left_as_they_are(settings: Path, capsys: Output, text: bytes):
+    settings.write_bytes(text)
+    for command in ("install", "uninstall"):
+        assert main(["hook", command, "claude-code"]) == 9
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("Error: ")
+        assert str(settings) in err
+    assert settings.read_bytes() == text
+    assert list(settings.parent.iterdir()) == [settings]
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(home: Path, capsys: Output):
+    (home / "claude").write_text("a file where the folder should be")
+    assert main(["hook", "install", "claude-code"]) == 9
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_write_that_fails_leaves_the_file_as_it_was(settings: Path, capsys: Output, monkeypatch):
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    assert main(["hook", "install", "claude-code"]) == 9
+    assert "No space left" in capsys.readouterr().err
+    assert settings.read_text() == MINE
+    assert not [path for path in settings.parent.iterdir() if path.name.startswith(".")]
+
+
+def test_print_shows_a_snippet_and_writes_nothing(settings: Path, capsys: Output):
+    assert main(["hook", "install", "claude-code", "--print"]) == 0
+    snippet = json.loads(capsys.readouterr().out)
+    assert settings.read_text() == MINE
+    main(["hook", "install", "claude-code"])
+    assert hooks_in(settings) == snippet["hooks"]
+
+
+def test_over_http_the_server_is_the_hook(settings: Path, capsys: Output):
+    assert main(["hook", "install", "claude-code", "--http", "--events", "PermissionRequest"]) == 0
+    (handler,) = hooks_in(settings)["PermissionRequest"][0]["hooks"]
+    assert (handler["type"], handler["url"]) == (
+        "http",
+        "https://reflecto.example/hooks/claude-code?timeout=600",
+    )
+    assert "REFLECTO_TOKEN" in capsys.readouterr().err
+    assert "rfk_live_" not in settings.read_text()
+
+
+def test_codex_gets_a_hooks_file_and_is_told_to_trust_it(home: Path, capsys: Output):
+    assert main(["hook", "install", "codex"]) == 0
+    hooks = hooks_in(home / "codex" / "hooks.json")
+    assert list(hooks) == ["PermissionRequest"]
+    assert hooks["PermissionRequest"][0]["hooks"][0]["timeout"] == 300
+    assert "/hooks" in capsys.readouterr().err
+    assert main(["hook", "uninstall", "codex"]) == 0
+    assert (home / "codex" / "hooks.json").read_text() == "{}\n"
+
+
+def test_who_is_not_logged_in_is_told(settings: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("REFLECTO_TOKEN")
+    assert main(["hook", "install", "claude-code"]) == 0
+    assert "reflecto login" in capsys.readouterr().err
+    assert "PermissionRequest" in hooks_in(settings)
+
+
+MISTAKES = {
+    "unknown event": ["--events", "PermissionRequest,Everything"],
+    "no event": ["--events", " "],
+    "too little time": ["--timeout", "5"],
+    "a server without --http": ["--url", "https://reflecto.example"],
+    "no URL": ["--http", "--url", "reflecto.example"],
+}
+
+
+@pytest.mark.parametrize("arguments", MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_changes_nothing(settings: Path, capsys: Output, arguments: list[str]):
+    assert main(["hook", "install", "claude-code", *arguments]) == 2
+    assert capsys.readouterr().out == ""
+    assert settings.read_text() == MINE
