@@ -19,7 +19,7 @@ INVALID = {"error": "invalid_token"}
 BOTH_KINDS = {"/v1/devices"}  # answer senders and devices
 DEVICES_ONLY = re.compile(r"/v1/(sync|tokens|owner|invitations|devices/|relay|push|pairings)|.*/answer$")
 TOKEN_ELSEWHERE = re.compile(r"/v1/send/\{token\}|(/v1|/1)/.*\.json")  # in the path, or in the body
-WITHOUT_TOKEN = re.compile(r"/v1/enroll|/healthz|/readyz|/metrics|/(openapi|docs|llms)|/v1/push-key")
+OTHER_IDENTITY = re.compile(r"/v1/enroll|.*/(claim|outcome|reveal)$")  # a code, or an invitation of pairing
 
 
 def protected_calls(server: RunningServer) -> list[tuple[str, str]]:
@@ -28,7 +28,7 @@ def protected_calls(server: RunningServer) -> list[tuple[str, str]]:
     paths = [route.path for route in routes if route.path.startswith(("/v1", "/1"))]
     calls = []
     for route in routes:
-        if route.path in paths and not WITHOUT_TOKEN.match(route.path) and not TOKEN_ELSEWHERE.match(route.path):
+        if route.path in paths and not OTHER_IDENTITY.match(route.path) and not TOKEN_ELSEWHERE.match(route.path):
             path = route.path.replace("{id}", "int_" + "0" * 32)
             calls += [(method, path) for method in sorted(cast("Endpoint", route.endpoint).methods)]
     return calls
