@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from reflecto.client.aio import AsyncReflecto
+    from reflecto.client.approval import approve
     from reflecto.client.errors import (
         AlreadyAnswered,
         AnswerTimeout,
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
         AuthenticationError,
         BrokenContract,
         Conflict,
+        Denied,
         IdempotencyMismatch,
         InvalidFile,
         InvalidReceipt,
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
         TooManyRequests,
         Unreachable,
     )
+    from reflecto.client.proofs import verify
     from reflecto.client.results import (
         Answer,
         Caveat,
@@ -54,11 +58,13 @@ __all__ = [
     "Answer",
     "AnswerTimeout",
     "ApiError",
+    "AsyncReflecto",
     "AuthenticationError",
     "BrokenContract",
     "Caveat",
     "Conflict",
     "Delivery",
+    "Denied",
     "Device",
     "DeviceStatus",
     "IdempotencyMismatch",
@@ -85,10 +91,17 @@ __all__ = [
     "TooManyRequests",
     "Unreachable",
     "__version__",
+    "approve",
+    "verify",
 ]
 
-_RESULTS = frozenset(
-    {
+_MODULES = {  # whatever is not here is an error
+    "AsyncReflecto": "aio",
+    "Reflecto": "sync",
+    "approve": "approval",
+    "verify": "proofs",
+} | dict.fromkeys(
+    (
         "Answer",
         "Caveat",
         "Delivery",
@@ -101,7 +114,8 @@ _RESULTS = frozenset(
         "ReminderSet",
         "Sent",
         "SentFile",
-    }
+    ),
+    "results",
 )
 
 
@@ -110,8 +124,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 -- see the module's docstring
 
-    module = "sync" if name == "Reflecto" else "results" if name in _RESULTS else "errors"
-    found: object = getattr(import_module(f"reflecto.client.{module}"), name)
+    module = import_module(f"reflecto.client.{_MODULES.get(name, 'errors')}")
+    found: object = getattr(module, name)
     globals()[name] = found  # the next use does not come here
     return found
 

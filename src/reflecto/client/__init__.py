@@ -6,6 +6,8 @@ replies, sent_replies   replies read into results or errors
 retry                   which failures are tried again, and when
 flows, sending          the calls, as generators of requests and pauses
 files                   documents read from disk
-network                 one request over httpx
-sync                    the blocking shell
+network, async_network  one request over httpx
+proofs                  signatures, and whose are taken
+sync, aio               the shells: blocking, and asynchronous
+approval                `@approve`
 """

@@ -17,6 +17,7 @@ ReflectoError
 │   ├── TooManyRequests     429       a limit, or ten questions pending
 │   └── ServerError         5xx
 ├── IdempotencyMismatch     the key belongs to another question
+├── Denied                  another than the first choice was tapped, so the guarded function did not run
 ├── QuestionClosed          the question ended without an answer
 │   ├── QuestionExpired
 │   └── QuestionCancelled
@@ -28,7 +29,10 @@ None of these is an answer, so none is an approval.
 # ruff: noqa: N818 -- QuestionExpired names what happened; it reads worse with Error behind it
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from reflecto.client.results import Answer
 
 
 class ReflectoError(Exception):
@@ -171,6 +175,17 @@ class IdempotencyMismatch(ReflectoError):
 
     exit_code = 8
     code = "idempotency_mismatch"
+
+
+class Denied(ReflectoError):
+    """Another than the first choice was tapped: `answer` has it. The function under `@approve` did not run."""
+
+    exit_code = 1
+    code = "denied"
+
+    def __init__(self, message: str, *, answer: "Answer") -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
 class QuestionClosed(ReflectoError):

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from reflecto.client import errors
+from reflecto.client.proofs import check_pinned
 from reflecto.client.protocol import (
     HOLD_MAX_SECONDS,
     Draft,
@@ -86,8 +87,15 @@ def create(draft: Draft, *, now: float, timeout_seconds: float | None, rules: Re
     return Question(created.id, draft.question, draft.choices, created.expires_at, replayed, deadline=now + left)
 
 
-def wait(asked: Question | str, *, now: float, timeout_seconds: float | None, rules: RetryRules) -> Flow[Answer]:
-    """Poll until the question ends, through restarts and lost connections.
+def wait(
+    asked: Question | str,
+    *,
+    now: float,
+    timeout_seconds: float | None,
+    rules: RetryRules,
+    pins: frozenset[str] | None = None,
+) -> Flow[Answer]:
+    """Poll until the question ends, through restarts and lost connections. `pins`: whose signature an answer needs.
 
     Raises: QuestionExpired, QuestionCancelled, AnswerTimeout, ApiError, BrokenContract, IdempotencyMismatch,
     Unreachable.
@@ -112,7 +120,7 @@ def wait(asked: Question | str, *, now: float, timeout_seconds: float | None, ru
         if isinstance(asked, Question) and (state.question, state.choices) != (asked.question, asked.choices):
             raise errors.IdempotencyMismatch("the server shows another question under this id")
         if state.answer is not None:
-            return state.answer
+            return check_pinned(state.answer, pins)
         _raise_if_closed(state)
         lifetime = state.expires_at - state.created_at
         latest_end = min(latest_end, now + lifetime)
@@ -124,8 +132,8 @@ def wait(asked: Question | str, *, now: float, timeout_seconds: float | None, ru
             now = (yield Pause(min(polled_at + pace, give_up_at) - now)).now
 
 
-def get(question_id: str, *, now: float, rules: RetryRules) -> Flow[QuestionState]:
-    """Read where a question stands. Raises: ApiError, BrokenContract, Unreachable."""
+def get(question_id: str, *, now: float, rules: RetryRules, pins: frozenset[str] | None = None) -> Flow[QuestionState]:
+    """Read where a question stands; `pins` as in `wait`. Raises: ApiError, BrokenContract, Unreachable."""
     state, _, _ = yield from try_until(
         partial(within, state_request(question_id), math.inf),
         partial(read_state, question_id=question_id),
@@ -133,6 +141,8 @@ def get(question_id: str, *, now: float, rules: RetryRules) -> Flow[QuestionStat
         until=now + rules.give_up_seconds,
         rules=rules,
     )
+    if state.answer is not None:
+        check_pinned(state.answer, pins)
     return state
 
 

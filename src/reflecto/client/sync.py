@@ -3,7 +3,7 @@
 import random
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,7 @@ from reflecto.client.files import read_document, text_of
 from reflecto.client.flows import Flow, Outcome, Pause
 from reflecto.client.network import Network
 from reflecto.client.outgoing import Actions, Devices
+from reflecto.client.proofs import read_pins
 from reflecto.client.protocol import Draft, HttpReply, HttpRequest
 from reflecto.client.results import (
     Answer,
@@ -50,6 +51,8 @@ class Reflecto:
         token: a sender token, `rfk_live_…` or `rfk_test_…`.
         retry_for: seconds that a call keeps trying a server it cannot reach, where no question's end limits it;
             0 means one try.
+        signing_keys: the phones' signing keys (Ed25519, base64). Answers that none of them signed then raise
+            InvalidReceipt, so that not even the server could make one up.
         on_trouble: called with each failure that is about to be retried, and with None once the server replies again.
         transport: what carries the requests, by default the network.
         clock, sleep, jitter: monotonic seconds, a pause in seconds, a random number in [0, 1).
@@ -63,6 +66,7 @@ class Reflecto:
         token: str,
         *,
         retry_for: float = GIVE_UP_SECONDS,
+        signing_keys: Collection[str] | None = None,
         on_trouble: Callable[[ReflectoError | None], None] | None = None,
         transport: httpx.BaseTransport | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -72,6 +76,7 @@ class Reflecto:
         self._network = Network(url, token, transport, clock)
         self.url = self._network.url
         self._rules = RetryRules(give_up_seconds=retry_for, jitter=jitter)
+        self._pins = read_pins(signing_keys)
         self._on_trouble = on_trouble
         self._clock = clock
         self._sleep = sleep
@@ -155,14 +160,16 @@ class Reflecto:
         Raises: QuestionExpired, QuestionCancelled, AnswerTimeout, IdempotencyMismatch, ApiError, Unreachable,
         BrokenContract.
         """
-        return self._run(flows.wait(asked, now=self._clock(), timeout_seconds=timeout, rules=self._rules))
+        return self._run(
+            flows.wait(asked, now=self._clock(), timeout_seconds=timeout, rules=self._rules, pins=self._pins)
+        )
 
     def get(self, question_id: str) -> QuestionState:
         """Read where a question stands, without waiting.
 
         Raises: NotFound 24 hours after its end, other ApiErrors, Unreachable, BrokenContract.
         """
-        return self._run(flows.get(question_id, now=self._clock(), rules=self._rules))
+        return self._run(flows.get(question_id, now=self._clock(), rules=self._rules, pins=self._pins))
 
     def cancel(self, asked: Question | str, timeout: float | None = None) -> None:
         """Withdraw a question; it vanishes from the phones. `timeout`: seconds to keep trying, by default `retry_for`.

@@ -1,0 +1,55 @@
+"""One request over httpx at a time, awaited; what came of it is data. The counterpart of `network`."""
+
+from collections.abc import Callable
+
+import httpx
+
+from reflecto.client.errors import InvalidSettings
+from reflecto.client.flows import Outcome
+from reflecto.client.network import unreachable
+from reflecto.client.protocol import HttpReply, HttpRequest, base_url, common_headers
+
+
+class AsyncNetwork:
+    """Carries requests to one server with one token. `clock` is monotonic seconds. Raises: InvalidSettings."""
+
+    def __init__(
+        self, url: str, token: str, transport: httpx.AsyncBaseTransport | None, clock: Callable[[], float]
+    ) -> None:
+        self.url = base_url(url)
+        self._clock = clock
+        headers = common_headers(token)
+        try:
+            self._http = httpx.AsyncClient(base_url=self.url, headers=headers, transport=transport)
+        except (httpx.InvalidURL, ImportError, OSError, ValueError) as error:
+            # Beside the URL: proxies and certificates that the environment names.
+            raise InvalidSettings(f"the connection cannot be set up: {error}") from None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def perform(self, request: HttpRequest) -> Outcome:
+        """Send the request and return its reply or failure."""
+        headers = {} if request.body is None else {"Content-Type": "application/json"}
+        try:
+            async with self._http.stream(
+                request.method, request.path, content=request.body, headers=headers, timeout=request.timeout_seconds
+            ) as response:
+                until = self._clock() + request.timeout_seconds
+                body = await self._read_bounded(response, request.reply_max_bytes, until)
+                reply = HttpReply(response.status_code, dict(response.headers), body)
+        except (httpx.HTTPError, UnicodeError) as error:  # a host name that cannot be encoded is a UnicodeError
+            return Outcome(self._clock(), failure=unreachable(self.url, error))
+        return Outcome(self._clock(), reply)
+
+    async def _read_bounded(self, response: httpx.Response, max_bytes: int, until: float) -> bytes:
+        """Return the body, or its first bytes if it is longer than the contract allows."""
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > max_bytes:
+                break
+            if self._clock() > until:
+                raise httpx.ReadTimeout("the reply does not end")
+        return bytes(body[:max_bytes])
