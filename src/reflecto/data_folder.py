@@ -3,6 +3,7 @@
 import os
 from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final
 
 from reflecto.core.ports import Store
@@ -78,15 +79,25 @@ def _write_once(path: Path, secret: bytes) -> None:
     """Write the key durably, unless there is one; when two processes start at once, the first one's stays."""
     if path.exists():
         return
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secret.hex() + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(draft, path)
-        draft.unlink()
+        # Mode 0600, gone when the block ends. No name of it can be left over from a start that was killed.
+        with NamedTemporaryFile("w", dir=path.parent, prefix=f"{path.name}.") as draft:
+            draft.write(secret.hex() + "\n")
+            draft.flush()
+            os.fsync(draft.fileno())
+            with suppress(FileExistsError):
+                os.link(draft.name, path)
+        _sync_folder(path.parent)
     except OSError as error:
         raise DataFolderError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make new names in the folder durable: the store must not outlive the key it was made with."""
+    if os.name == "nt":  # a folder cannot be opened there
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -3,13 +3,13 @@
 import io
 from typing import TextIO
 
-import segno
-
 
 def print_qr(text: str, out: TextIO) -> None:
     """Print `text` as a QR code if `out` is a terminal that can show its blocks; else print nothing."""
     if not out.isatty():
         return
+    import segno  # noqa: PLC0415  a server without a terminal starts sooner without
+
     drawing = io.StringIO()
     segno.make(text, error="l", micro=False).terminal(drawing, compact=True)
     try:
