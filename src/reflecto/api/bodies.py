@@ -1,13 +1,15 @@
 """A message's body in each of its forms, as the fields of one model. Source: api.md "POST /v1/send"."""
 
 import json
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from io import BytesIO
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import msgspec
-from starlette.datastructures import Headers, UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
+from python_multipart import parse_form
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import Field
 
 from reflecto.api.http import Call
 from reflecto.contract.errors import INVALID_ACTION, INVALID_BODY, UNSUPPORTED_MEDIA_TYPE, ApiError
@@ -15,7 +17,6 @@ from reflecto.contract.limits import SEND_BODY_MAX_BYTES
 from reflecto.contract.wire import M, build_request, parse_object
 
 FORM_FIELDS_MAX: Final = 64
-FILES_MAX: Final = 4  # Pushover's clients may attach a picture; it is ignored
 
 
 async def read_fields(call: Call, model: type[M]) -> tuple[Mapping[str, Any], bool]:
@@ -36,7 +37,7 @@ async def read_fields(call: Call, model: type[M]) -> tuple[Mapping[str, Any], bo
     if media_type == "application/json":
         return parse_object(body), True
     if media_type == "multipart/form-data":
-        return _unique(await _parse_multipart(call, body)), False
+        return _unique(_parse_multipart(call.header(b"content-type") or "", body)), False
     if media_type == "application/x-www-form-urlencoded":
         known = {field.encode_name for field in msgspec.structs.fields(model)}
         if _names_a_field(body, known):
@@ -75,16 +76,20 @@ def _parse_urlencoded(body: bytes) -> list[tuple[str, str]]:
         raise ApiError(INVALID_BODY) from None
 
 
-async def _parse_multipart(call: Call, body: bytes) -> list[tuple[str, str]]:
-    async def whole() -> AsyncGenerator[bytes, None]:
-        yield body
+def _parse_multipart(content_type: str, body: bytes) -> list[tuple[str, str]]:
+    """Return the fields; files are ignored, as Pushover's clients may attach a picture.
 
-    parser = MultiPartParser(Headers(scope=call.scope), whole(), max_files=FILES_MAX, max_fields=FORM_FIELDS_MAX)
+    Decoding is ours: starlette's form parser takes what is not UTF-8 for Latin-1, and decodes with any codec the
+    client names, such as `unicode_escape`, out of which come lone surrogates.
+    """
+    fields: list[Field] = []
     try:
-        form = await parser.parse()
-    except (MultiPartException, ValueError, KeyError, LookupError):
+        parse_form({"Content-Type": content_type.encode("latin-1")}, BytesIO(body), fields.append, lambda _file: None)
+    except FormParserError:
         raise ApiError(INVALID_BODY) from None
-    return [(name, value) for name, value in form.multi_items() if not isinstance(value, UploadFile)]
+    if len(fields) > FORM_FIELDS_MAX:
+        raise ApiError(INVALID_BODY, f"A form may have {FORM_FIELDS_MAX} fields")
+    return [(_decode(field.field_name or b""), _decode(field.value or b"")) for field in fields]
 
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -101,6 +106,8 @@ def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _decode(body: bytes) -> str:
+    if b"\0" in body:  # no text has one, but UTF-16 without its mark has, and would pass for UTF-8
+        raise ApiError(INVALID_BODY)
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
