@@ -7,12 +7,15 @@ import pytest
 from tests.fuzz.fuzzed_server import FuzzedServer
 from tests.fuzz.stand_ins import StandIns
 
+_REPORT = pytest.StashKey[str]()
+
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FuzzedServer]:
+def server(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[FuzzedServer]:
     """A server on a fresh store."""
     with FuzzedServer(tmp_path_factory.mktemp("fuzzed")).up() as running:
         yield running
+    pytestconfig.stash[_REPORT] = f"fuzzing: {running.ledger}"
 
 
 @pytest.fixture(scope="session")
@@ -21,16 +24,7 @@ def stand_ins(server: FuzzedServer) -> StandIns:
     return StandIns(server)
 
 
-_REPORT = pytest.StashKey[list[str]]()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _count(server: FuzzedServer, pytestconfig: pytest.Config) -> Iterator[None]:
-    yield
-    pytestconfig.stash.setdefault(_REPORT, []).append(f"fuzzing: {server.ledger}")
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print the count."""
-    for line in config.stash.get(_REPORT, []):
-        terminalreporter.write_line(line)
+    if _REPORT in config.stash:
+        terminalreporter.write_line(config.stash[_REPORT])
