@@ -7,10 +7,12 @@ from typing import Any
 from schemathesis import Case
 from schemathesis.core.parameters import ParameterLocation
 
+from reflecto.crypto.encoding import encode_base64
 from tests.actors import DeviceActor, Program
 from tests.builders import enrolment_body
 from tests.fuzz.fuzzed_server import FuzzedServer
 
+PROOF = encode_base64(bytes(32))
 DESTRUCTIVE = {"leave", "disconnect", "removeDevice"}
 
 
@@ -28,20 +30,31 @@ class StandIns:
         self._serial = itertools.count()
 
     def fill(self, case: Case[Any]) -> dict[str, str]:
-        """Put real ids and tokens where the case has well-formed ones, and return the headers that say who calls."""
+        """Put real ids and tokens where the case has well-formed ones, and return the headers that say who calls.
+
+        What is going to be refused for its form needs nothing that exists, except a token.
+        """
         operation = str(case.operation.definition.raw["operationId"])
         security = case.operation.definition.raw["security"]
-        caller = self._caller(operation, security)
-        if not _is_negated(case, ParameterLocation.PATH):
+        negated = {place for place in ParameterLocation if case.meta and case.meta.is_negative_at(place)}
+        well_formed = not negated
+        caller = self._caller(operation, security, well_formed=well_formed)
+        token = caller.token
+        if well_formed and "/pairings/{id}" in case.operation.path:
+            token = self._invite(case, operation, caller)
+        elif well_formed:
             self._fill_path(case, operation, caller)
+        elif operation == "sendMessageByUrl" and ParameterLocation.PATH not in negated:
+            case.path_parameters["token"] = token
         if isinstance(case.body, dict):
-            self._fill_body(case.body, operation)
-        if case.query and "token" in case.query and not _is_negated(case, ParameterLocation.QUERY):
-            case.query["token"] = caller.token
-        return {"Authorization": f"Bearer {caller.token}"} if security else {}
+            self._fill_body(case.body, operation, well_formed=well_formed)
+        if case.query and isinstance(case.query.get("token"), str):
+            case.query["token"] = token
+        return {"Authorization": f"Bearer {token}"} if security else {}
 
-    def _caller(self, operation: str, security: list[dict[str, Any]]) -> DeviceActor | Program:
-        if operation in DESTRUCTIVE:
+    def _caller(self, operation: str, security: list[dict[str, Any]], *, well_formed: bool) -> DeviceActor | Program:
+        is_pairing = operation.endswith(("Pairing", "PairingOutcome"))
+        if operation in DESTRUCTIVE or (is_pairing and well_formed):
             return self._server.new_owner()
         if operation == "simulateAnswer":
             return self._test
@@ -64,12 +77,34 @@ class StandIns:
             name = "token" if operation == "sendMessageByUrl" else "id"
             case.path_parameters[name] = makers[operation](caller)
 
-    def _fill_body(self, body: dict[str, Any], operation: str) -> None:
+    def _invite(self, case: Case[Any], operation: str, phone: DeviceActor | Program) -> str:
+        """Put an invitation's id into the path, taken to where the call is of use; return the token for the call."""
+        opened = self._server.do(phone.call("POST", "/v1/pairings", json={}))
+        path = f"/v1/pairings/{opened.json()['pairing_id']}"
+        token = phone.token
+        if operation not in {"claimPairing", "rejectPairing"}:
+            by_code = {"commitment": PROOF} if operation in {"greetPairing", "revealPairing"} else {}
+            claim = enrolment_body("") | {"proof": PROOF} | by_code
+            claimed = self._server.do(phone.call("POST", f"{path}/claim", json=claim))
+            if operation in {"getPairingOutcome", "revealPairing"}:
+                token = claimed.json()["claim_token"]
+        if operation == "revealPairing":
+            self._server.do(phone.call("POST", f"{path}/greet", json={"nonce": PROOF}))
+        case.path_parameters["id"] = opened.json()["pairing_id"]
+        return token
+
+    def _fill_body(self, body: dict[str, Any], operation: str, *, well_formed: bool) -> None:
         """Replace text by text and numbers by numbers: what breaks the schema still does."""
         real: dict[str, Any] = {"token": next(self._programs).token}
         if operation == "enrollDevice":
             code = self._server.do(self._server.running.invite(new_owner=True))
             real |= {name: enrolment_body(code)[name] for name in ("code", "public_key", "signing_key")}
+        if operation.endswith("Pairing"):
+            keys = enrolment_body("")
+            real |= {name: keys[name] for name in ("public_key", "signing_key")}
+            real |= {"proof": PROOF, "nonce": PROOF, "commitment": PROOF, "signature": encode_base64(bytes(64))}
+        if operation == "relay" and well_formed:
+            real |= {"to": [self._desktop.id], "blobs": [encode_base64(b"\x01" + bytes(100))]}
         if operation == "createReminder":
             real["at"] = int(self._server.clock.now()) + 3600
         body |= {name: value for name, value in real.items() if type(body.get(name)) is type(value)}
@@ -88,7 +123,3 @@ class StandIns:
         """Return the id of what was made; empty where the caller may not."""
         reply = self._server.do(caller.call("POST", path, json=fields))
         return str(reply.json().get(key, ""))
-
-
-def _is_negated(case: Case[Any], place: ParameterLocation) -> bool:
-    return case.meta is not None and case.meta.is_negative_at(place)

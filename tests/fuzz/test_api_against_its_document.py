@@ -17,7 +17,7 @@ from tests.fuzz.stand_ins import StandIns
 
 # `make test ARGS="tests/fuzz --hypothesis-profile=thorough"` asks far more, and other things each time.
 THOROUGH = settings.get_current_profile_name() == "thorough"
-EXAMPLES = 500 if THOROUGH else 6
+EXAMPLES = 500 if THOROUGH else 5
 
 SCHEMA = schemathesis.openapi.from_dict(json.loads(document()))
 # The stream never ends; tests/api reads it.

@@ -6,7 +6,8 @@ import pytest
 
 from reflecto.api.operations import OPERATIONS
 from reflecto.api.operations.operation import Operation
-from tests.actors import enroll
+from reflecto.crypto.encoding import encode_base64
+from tests.actors import DeviceActor, enroll
 from tests.builders import enrolment_body
 from tests.fakes import BOUND_SECONDS
 from tests.running import RunningServer
@@ -37,7 +38,25 @@ async def variables_of(server: RunningServer, operation: Operation) -> dict[str,
         "CODE": joining["code"],
         "PUBLIC_KEY": joining["public_key"],
         "SIGNING_KEY": joining["signing_key"],
+        "BLOB": encode_base64(b"\x01" + bytes(100)),
+        **await pairing_variables(server, phone, operation),
     }
+
+
+async def pairing_variables(server: RunningServer, phone: DeviceActor, operation: Operation) -> dict[str, str]:
+    """Open an invitation, take it to where the call is of use, and return the variables of pairing's commands."""
+    proof = encode_base64(bytes(32))
+    variables = {"PROOF": proof, "NONCE": proof, "APPROVAL": "[]", "SIGNATURE": encode_base64(bytes(64))}
+    opened = await phone.call("POST", "/v1/pairings", json={})
+    path = f"/v1/pairings/{opened.json()['pairing_id']}"
+    variables["PAIRING_ID"] = opened.json()["pairing_id"]
+    if operation.id not in {"claimPairing", "rejectPairing"}:
+        by_code = {"commitment": proof} if operation.id in {"greetPairing", "revealPairing"} else {}
+        claimed = await server.http.post(f"{path}/claim", json=enrolment_body("") | {"proof": proof} | by_code)
+        variables["CLAIM_TOKEN"] = claimed.json()["claim_token"]
+    if operation.id == "revealPairing":
+        assert (await phone.call("POST", f"{path}/greet", json={"nonce": proof})).status_code == 204
+    return variables
 
 
 async def paste(command: str, variables: dict[str, str], home: Path) -> tuple[int, int]:

@@ -108,6 +108,15 @@ def test_no_note_is_without_its_field():
         assert notes.keys() == fields, model.__name__
 
 
+def test_values_named_in_the_document_are_those_the_models_take(api):
+    _, drawn = msgspec.json.schema_components(list(ALL_NOTES))
+    for name, schema in drawn.items():
+        for field, taken in schema.get("properties", {}).items():
+            named = api["components"]["schemas"][name]["properties"][field].get("enum")
+            if "enum" in taken:
+                assert sorted(named) == sorted(taken["enum"]), f"{name}.{field}"
+
+
 def test_examples_keep_to_their_own_schemas(api):
     view = View(api)
     for name, schema in api["components"]["schemas"].items():

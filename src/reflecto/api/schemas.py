@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from reflecto.api.fields import Notes
+from reflecto.api.fields.note import Notes
 from reflecto.contract.wire import Request
 
 Schema = dict[str, Any]

@@ -4,6 +4,7 @@ from typing import Final
 
 from reflecto.api.operations.devices import DEVICES
 from reflecto.api.operations.operation import Operation
+from reflecto.api.operations.pairing import PAIRING
 from reflecto.api.operations.pushover import PUSHOVER
 from reflecto.api.operations.questions import QUESTIONS
 from reflecto.api.operations.sending import SENDING
@@ -16,4 +17,4 @@ TAGS: Final = {
     "Devices": "The other side: what phones, browsers and terminals call with their device token.",
     "Server": "What the server says of itself.",
 }
-OPERATIONS: Final[tuple[Operation, ...]] = (*QUESTIONS, *SENDING, *PUSHOVER, *DEVICES, *SERVER)
+OPERATIONS: Final[tuple[Operation, ...]] = (*QUESTIONS, *SENDING, *PUSHOVER, *DEVICES, *PAIRING, *SERVER)

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from reflecto.api.fields import HEX_DIGITS, Notes, a_time, note
+from reflecto.api.fields.note import HEX_DIGITS, Notes, a_time, note
 from reflecto.api.operations.operation import JSON, MULTIPART, URLENCODED, Headers, Operation, Parameter, done
 from reflecto.api.pushover import PushoverRequest
 from reflecto.contract import errors, limits

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from reflecto.api.fields import Notes, note
+from reflecto.api.fields.note import Notes, note
 from reflecto.api.operations.operation import Operation, Success, done
 
 TAG: Final = "Server"

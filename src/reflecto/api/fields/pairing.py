@@ -1,0 +1,101 @@
+"""Fields of pairing and relaying. Source: devices.md."""
+
+from typing import Final
+
+from reflecto.api.fields.note import (
+    APP_BUILD,
+    DEVICE_CLASS,
+    DEVICE_LABEL,
+    DEVICE_TYPE,
+    HEX_DIGITS,
+    KEY_EXAMPLE,
+    SIGNATURE_EXAMPLE,
+    Notes,
+    a_time,
+    an_id,
+    note,
+)
+from reflecto.contract import limits, pairing
+
+_KEYS = {
+    "public_key": note("X25519 public key: 32 bytes in base64", KEY_EXAMPLE),
+    "signing_key": note("Ed25519 public key: 32 bytes in base64", KEY_EXAMPLE),
+}
+_PROOF = note("What proves the knowledge of the secret: 32 bytes in base64", KEY_EXAMPLE)
+_COMMITMENT = note("To the nonce, with a typed code: 32 bytes in base64; null otherwise", KEY_EXAMPLE)
+_NONCE = note("32 bytes in base64", KEY_EXAMPLE)
+_PAIRING_STATUS = note(
+    "Where it stands", "open", enum=["open", "claimed", "greeted", "revealed", "approved", "rejected"]
+)
+_APPROVAL = note("The owner's devices, as canonical JSON", "[]")
+_SIGNATURE = note("The phone's Ed25519 signature of it, base64", SIGNATURE_EXAMPLE)
+
+PAIRING: Final[Notes] = {
+    pairing.CreatePairingRequest: {
+        "pairing_id": an_id("par", "Drawn from the code the phone shows; absent: made here")
+    },
+    pairing.CreatePairingResponse: {
+        "pairing_id": an_id("par", "The invitation's id"),
+        "expires_at": a_time("When it ends", limits.PAIRING_SECONDS),
+    },
+    pairing.ClaimRequest: {
+        **_KEYS,
+        "label": DEVICE_LABEL,
+        "type": DEVICE_TYPE,
+        "class": DEVICE_CLASS,
+        "app_build": APP_BUILD,
+        "proof": _PROOF,
+        "commitment": _COMMITMENT,
+    },
+    pairing.ClaimResponse: {
+        "claim_token": note(
+            "What to ask for the outcome with; then the device token",
+            "rfd_live_…",
+            pattern="^rfd_live_[A-Za-z0-9]{32}$",
+        ),
+        "device_id": an_id("dev", "The device's id, if it is approved"),
+        "expires_at": a_time("When the invitation ends", limits.PAIRING_SECONDS),
+    },
+    pairing.NonceRequest: {"nonce": _NONCE},
+    pairing.ApproveRequest: {"approval": _APPROVAL, "proof": _PROOF, "signature": _SIGNATURE},
+    pairing.ClaimState: {
+        "device_id": an_id("dev", "The device's id, if it is approved"),
+        **_KEYS,
+        "label": DEVICE_LABEL,
+        "type": DEVICE_TYPE,
+        "class": DEVICE_CLASS,
+        "proof": _PROOF,
+        "commitment": _COMMITMENT,
+        "nonce": note("What the device had committed itself to; null until it is revealed", KEY_EXAMPLE),
+    },
+    pairing.PairingState: {
+        "pairing_id": an_id("par", "The invitation's id"),
+        "status": _PAIRING_STATUS,
+        "expires_at": a_time("When it ends", limits.PAIRING_SECONDS),
+        "claim": {"description": "The device that asks to join; null: none yet"},
+    },
+    pairing.Greeting: {**_KEYS, "nonce": _NONCE},
+    pairing.Admission: {
+        "owner_id": an_id("own", "Whose device it now is"),
+        "device_id": an_id("dev", "The device's id"),
+        "device_token": note("Its own token", "rfd_live_…", pattern="^rfd_live_[A-Za-z0-9]{32}$"),
+        "server_key": note("The server's X25519 public key, base64", KEY_EXAMPLE),
+        "approval": _APPROVAL,
+        "proof": _PROOF,
+        "signature": _SIGNATURE,
+    },
+    pairing.OutcomeState: {
+        "status": _PAIRING_STATUS,
+        "expires_at": a_time("When it ends", limits.PAIRING_SECONDS),
+        "greeting": {"description": "The phone's keys and nonce, with a typed code; null until then"},
+        "admission": {"description": "What the device needs; null until it is approved"},
+    },
+    pairing.RelayRequest: {
+        "to": note("The ids of the devices", [f"dev_{HEX_DIGITS}"]),
+        "blobs": note(
+            f"A wire blob for each of them, base64 of at most {limits.RELAY_BLOB_MAX_BYTES} bytes",
+            ["AaWf…"],
+            minItems=1,
+        ),
+    },
+}

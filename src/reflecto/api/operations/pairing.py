@@ -1,0 +1,183 @@
+"""Pairing further devices, and what devices send each other. Source: devices.md, docs/protocol.md."""
+
+from typing import Final
+
+from reflecto.api.operations.operation import AS_DEVICE, SENDING_JSON, Operation, Parameter, curl, done, path_id
+from reflecto.contract import errors
+from reflecto.contract.limits import WAIT_MAX_SECONDS
+from reflecto.contract.pairing import (
+    ApproveRequest,
+    ClaimRequest,
+    ClaimResponse,
+    CreatePairingRequest,
+    CreatePairingResponse,
+    NonceRequest,
+    OutcomeState,
+    PairingState,
+    RelayRequest,
+)
+
+TAG: Final = "Devices"
+_ID: Final = path_id("par", "invitation")
+_WAIT: Final = Parameter(
+    name="wait",
+    place="query",
+    description="How long to hold the reply while the status is still `was`, in seconds",
+    schema={"type": "integer", "minimum": 0, "maximum": WAIT_MAX_SECONDS, "default": 0},
+)
+_WAS: Final = Parameter(
+    name="was",
+    place="query",
+    description="The status the caller knows",
+    schema={"type": "string", "examples": ["open"]},
+)
+_URL: Final = '"$REFLECTO_URL/v1/pairings/$PAIRING_ID{}"'
+_AS_CLAIMANT: Final = '-H "Authorization: Bearer $CLAIM_TOKEN"'
+_NONCE: Final = '-d "{\\"nonce\\": \\"$NONCE\\"}"'
+
+PAIRING: Final = (
+    Operation(
+        method="POST",
+        path="/v1/pairings",
+        id="createPairing",
+        tag=TAG,
+        summary="Invite one more device from a phone",
+        description=(
+            "The phone shows the id with a secret of its own, which never reaches the server: as a QR code, or as a "
+            "code to type. The two devices then prove to each other what the server only passes on."
+        ),
+        curl=curl('"$REFLECTO_URL/v1/pairings"', AS_DEVICE, SENDING_JSON, "-d '{}'"),
+        auth="device",
+        request=CreatePairingRequest,
+        successes=(done(201, "The invitation is open.", CreatePairingResponse),),
+        errors=(errors.SCOPE_DENIED, errors.PAIRING_CLOSED, errors.TOO_MANY_PAIRINGS),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/pairings/{id}",
+        id="getPairing",
+        tag=TAG,
+        summary="Read an invitation, or wait for its next step",
+        description="With the token of the phone that made it.",
+        curl=curl(_URL.format("?wait=50&was=open"), AS_DEVICE),
+        auth="device",
+        parameters=(_ID, _WAIT, _WAS),
+        successes=(done(200, "The invitation as it stands.", PairingState),),
+        errors=(errors.INVALID_WAIT, errors.NOT_FOUND),
+    ),
+    Operation(
+        method="DELETE",
+        path="/v1/pairings/{id}",
+        id="rejectPairing",
+        tag=TAG,
+        summary="Withdraw an invitation, or refuse the device",
+        description="The device learns it. May be repeated.",
+        curl=curl("-X DELETE " + _URL.format(""), AS_DEVICE),
+        auth="device",
+        parameters=(_ID,),
+        successes=(done(204, "Nobody joins with it."),),
+        errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/pairings/{id}/claim",
+        id="claimPairing",
+        tag=TAG,
+        summary="Ask to join",
+        description="The new device calls this, with its keys and a proof that it saw what the phone shows.",
+        curl=curl(
+            _URL.format("/claim"),
+            SENDING_JSON,
+            "-d @- <<END\n"
+            '{"public_key": "$PUBLIC_KEY", "signing_key": "$SIGNING_KEY", "proof": "$PROOF",\n'
+            ' "label": "Firefox", "type": "web", "class": "desktop"}\n'
+            "END",
+        ),
+        auth="none",
+        request=ClaimRequest,
+        parameters=(_ID,),
+        successes=(done(201, "The phone sees the device and its proof.", ClaimResponse),),
+        errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED, errors.RATE_LIMIT_EXCEEDED),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/pairings/{id}/outcome",
+        id="getPairingOutcome",
+        tag=TAG,
+        summary="Learn what became of the wish to join, or wait for it",
+        description="With the `claim_token`, which becomes the device token once the phone has approved.",
+        curl=curl(_URL.format("/outcome"), _AS_CLAIMANT),
+        auth="device",
+        parameters=(_ID, _WAIT, _WAS),
+        successes=(done(200, "The invitation as the new device sees it.", OutcomeState),),
+        errors=(errors.INVALID_WAIT, errors.NOT_FOUND),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/pairings/{id}/greet",
+        id="greetPairing",
+        tag=TAG,
+        summary="Show the phone's nonce to a device that came with a typed code",
+        description="With the phone's token.",
+        curl=curl(_URL.format("/greet"), AS_DEVICE, SENDING_JSON, _NONCE),
+        auth="device",
+        request=NonceRequest,
+        parameters=(_ID,),
+        successes=(done(204, "The device sees it."),),
+        errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/pairings/{id}/reveal",
+        id="revealPairing",
+        tag=TAG,
+        summary="Reveal the nonce the device had committed itself to",
+        description="With the `claim_token`. Both screens then show the same six digits.",
+        curl=curl(_URL.format("/reveal"), _AS_CLAIMANT, SENDING_JSON, _NONCE),
+        auth="device",
+        request=NonceRequest,
+        parameters=(_ID,),
+        successes=(done(204, "The phone sees it."),),
+        errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/pairings/{id}/approve",
+        id="approvePairing",
+        tag=TAG,
+        summary="Let the device join",
+        description=(
+            "With the phone's token. `approval` is the list of the owner's devices as canonical JSON, with the phone's "
+            "proof and signature over it: the new device checks both before it believes anything."
+        ),
+        curl=curl(
+            _URL.format("/approve"),
+            AS_DEVICE,
+            SENDING_JSON,
+            '-d "{\\"approval\\": \\"$APPROVAL\\", \\"proof\\": \\"$PROOF\\", \\"signature\\": \\"$SIGNATURE\\"}"',
+        ),
+        auth="device",
+        request=ApproveRequest,
+        parameters=(_ID,),
+        successes=(done(204, "The device is one of the owner's; the others are told."),),
+        errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED, errors.TOO_MANY_DEVICES),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/relay",
+        id="relay",
+        tag=TAG,
+        summary="Send something to other devices of the owner",
+        description="Sealed by the sender for each of them; the server sees ids, sizes and times. All or none.",
+        curl=curl(
+            '"$REFLECTO_URL/v1/relay"',
+            AS_DEVICE,
+            SENDING_JSON,
+            '-d "{\\"to\\": [\\"$DEVICE_ID\\"], \\"blobs\\": [\\"$BLOB\\"]}"',
+        ),
+        auth="device",
+        request=RelayRequest,
+        successes=(done(204, "It is in their queues."),),
+        errors=(errors.NOT_FOUND,),
+    ),
+)
