@@ -83,6 +83,14 @@ async def test_a_key_that_spells_a_question_is_no_repeat_of_it(sender: Program):
     assert keyed.status_code == 201
 
 
+async def test_the_same_words_with_and_without_a_key_are_two_questions(sender: Program):
+    keyed = await sender.ask(idempotency_key="deploy")
+    plain = await sender.ask()
+    assert (keyed.status_code, plain.status_code) == (201, 201)
+    assert (await sender.ask()).json() == plain.json()
+    assert (await sender.ask(idempotency_key="deploy")).json() == keyed.json()
+
+
 async def test_another_token_of_the_same_owner_asks_its_own_question(phone: DeviceActor, sender: Program):
     other = await phone.new_token()
     first = await sender.ask(idempotency_key="deploy")
