@@ -18,6 +18,11 @@ READY_SECONDS: Final = 20  # a bound for a busy machine, not a promise; bench/st
 STOP_SECONDS: Final = 20
 
 
+def crowding() -> float:
+    """Return how many want each CPU of this machine, at least 1: by that much everything takes longer."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return this process's environment without settings that would reach the server unasked."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("REFLECTO_")}

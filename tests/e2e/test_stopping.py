@@ -12,11 +12,11 @@ import pytest
 from tests.e2e.conftest import StartServer
 from tests.e2e.crowd import STREAMS_PER_DEVICE, enrol_many, open_polls, open_streams
 from tests.e2e.phones import HTTP, Phone, ask, bearer, read
-from tests.e2e.server_process import ServerProcess
+from tests.e2e.server_process import ServerProcess, crowding
 
 STREAMS = 1_000
 POLLS = 50
-STOP_MAX_SECONDS = 2.0  # what is promised
+STOP_MAX_SECONDS = 2.0  # what is promised, on a machine that has a CPU to spare
 
 QUESTIONS_TO_FILL_BUFFERS = 100  # of 9 KB each; the kernel keeps about 256 KB for the server
 LAST_CHUNK = b"0\r\n\r\n"
@@ -60,7 +60,7 @@ def test_a_thousand_streams_and_the_long_polls_end_properly_within_two_seconds(
     seconds, code, streams, polls = asyncio.run(stop_under_load(server, phones, how))
 
     assert code == 0
-    assert seconds < STOP_MAX_SECONDS
+    assert seconds < STOP_MAX_SECONDS * crowding()
     assert len(streams) == STREAMS
     assert all(stream.endswith(LAST_CHUNK) for stream in streams)
     assert len(polls) == POLLS
@@ -100,7 +100,7 @@ def test_half_a_request_does_not_hold_up_the_end(server: ServerProcess, phone: P
 
         assert server.stop() == 0
 
-        assert time.monotonic() - started < STOP_MAX_SECONDS
+        assert time.monotonic() - started < STOP_MAX_SECONDS * crowding()
         assert silent.recv(1) == b""
     assert server.complaints == []
 
@@ -122,5 +122,5 @@ def test_a_reader_that_takes_nothing_does_not_hold_up_the_end(server: ServerProc
 
         assert server.stop() == 0
 
-        assert time.monotonic() - started < STOP_MAX_SECONDS
+        assert time.monotonic() - started < STOP_MAX_SECONDS * crowding()
     assert server.complaints == []
