@@ -1,0 +1,293 @@
+"""The GitHub Action's only program: ask or send, with nothing but Python's standard library (3.9 or newer).
+
+Inputs come in the environment (action.yml); outputs go to the file that GITHUB_OUTPUT names. The exit code is 0 only
+for the first choice, unless INPUT_FAIL_ON says otherwise: silence, an expired question or a lost server is no consent.
+"""
+
+# ruff: noqa: INP001, T201 -- a program, whose output is what a runner and its log read
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import re
+import signal
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable
+from http.client import HTTPException
+from typing import Any, NoReturn
+
+REQUEST_SECONDS = 15  # to connect, send and get a reply that is not held back
+HOLD_SECONDS = 50  # proxies commonly cut an idle connection at 60 s
+GIVE_UP_SECONDS = 60  # a restart, also of a whole machine
+GRACE_SECONDS = 30  # after a question's end: an answer at the last moment may still have to be fetched
+WITHDRAW_SECONDS = 4  # a cancelled job is killed 7.5 s after its first signal
+REPLY_MAX_BYTES = 262_144
+TOKEN_PATTERN = re.compile(r"rfk_(live|test)_[A-Za-z0-9]{32}")
+FAIL_ON = ("not-first", "no-answer", "nothing")
+
+
+class Failed(Exception):  # noqa: N818 -- it names what happened
+    """It did not work; the message says why, without the token."""
+
+
+class Lost(Failed):
+    """No reply, or one of a server that is not up: trying again may help."""
+
+    def __init__(self, message: str, pause_seconds: float = 0.0, *, arrived: bool = True) -> None:
+        super().__init__(message)
+        self.pause_seconds = pause_seconds
+        self.arrived = arrived
+
+
+class Interrupted(BaseException):
+    """The job was cancelled."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.exit_code = 128 + number
+
+
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """The token is for one server only."""
+
+    def redirect_request(self, *_arguments: Any, **_named: Any) -> None:
+        """Follow none."""
+
+
+class Server:
+    """One server, with the token of one sender."""
+
+    def __init__(self, url: str, token: str) -> None:
+        if not re.fullmatch(r"https?://[^\s\"<>\\@?#]+", url):
+            raise Failed("url must look like https://reflecto.example")
+        if not TOKEN_PATTERN.fullmatch(token):
+            raise Failed("token must be a sender token, rfk_live_ and 32 letters or digits; is the secret set?")
+        self._url = url.rstrip("/")
+        self._token = token
+        self._open = urllib.request.build_opener(NoRedirects).open
+
+    def call(self, method: str, path: str, body: Any = None, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
+        """Return the JSON object of a reply with 2xx. Raises: Lost, Failed."""
+        request = urllib.request.Request(  # noqa: S310 -- http or https, see above
+            self._url + path,
+            data=None if body is None else json.dumps(body).encode(),
+            method=method,
+            headers={
+                "Authorization": f"Bearer {self._token}",
+                "Content-Type": "application/json",
+                "User-Agent": "reflecto-action",
+            },
+        )
+        try:
+            with self._open(request, timeout=seconds) as reply:
+                raw = reply.read(REPLY_MAX_BYTES)
+        except urllib.error.HTTPError as error:
+            raise self._refusal(error) from None
+        except urllib.error.URLError as error:
+            # urllib wraps what happens until the request is sent.
+            raise Lost(f"cannot reach the server: {error.reason}", arrived=False) from None
+        except (OSError, HTTPException) as error:
+            raise Lost(f"the connection was lost: {error or type(error).__name__}") from None
+        try:
+            parsed = json.loads(raw)
+        except ValueError:
+            parsed = None
+        if not isinstance(parsed, dict):
+            raise Failed("the reply is not Reflecto's; is the URL right?")
+        return parsed
+
+    def _refusal(self, error: urllib.error.HTTPError) -> Failed:
+        with error:
+            try:
+                parsed = json.loads(error.read(REPLY_MAX_BYTES))
+            except (ValueError, OSError, HTTPException):
+                parsed = None
+        told = parsed.get("error") if isinstance(parsed, dict) else None
+        code, message = (told.get("code"), told.get("message")) if isinstance(told, dict) else (told, None)
+        text = TOKEN_PATTERN.sub("[token]", f"{error.code} {code or ''} {message or ''}".strip())
+        pause = error.headers.get("Retry-After") or ""
+        is_passing = error.code >= 500 or (error.code == 429 and code != "too_many_pending")
+        is_passing = is_passing or (error.code == 404 and code is None)  # some proxies, while the server is away
+        if is_passing:
+            # Of these, only an error of a server that was up can have accepted anything.
+            arrived = error.code not in (404, 429, 503)
+            return Lost(f"the server replied {text}", float(pause) if pause.isdigit() else 0.0, arrived=arrived)
+        return Failed(f"the server refused: {text}")
+
+
+def keep_trying(
+    until: float, attempt: Callable[[], dict[str, Any]], *, unless: Callable[[Lost], bool]
+) -> dict[str, Any]:
+    """Return what `attempt` returns; while the server is away, try again until then. Raises: Failed."""
+    failures = 0
+    while True:
+        try:
+            return attempt()
+        except Lost as error:
+            pause = error.pause_seconds + random.random() * min(10.0, 0.5 * 2**failures)  # noqa: S311 -- no secret
+            failures += 1
+            if unless(error) or time.monotonic() + pause > until:
+                raise
+        time.sleep(pause)  # noqa: TID251 -- no server's clock here
+
+
+def ask(server: Server) -> dict[str, Any]:
+    """Ask, wait, and return the question's state once it has ended. Raises: Failed, Interrupted."""
+    question = os.environ.get("INPUT_QUESTION", "")
+    choices = [line.strip() for line in os.environ.get("INPUT_CHOICES", "").splitlines() if line.strip()]
+    expires_in = os.environ.get("INPUT_EXPIRES_IN", "").strip()
+    if not expires_in.isdigit():
+        raise Failed("expires-in must be a whole number of seconds")
+    body = {
+        "question": question,
+        "choices": choices or ["Approve", "Deny"],
+        "expires_in": int(expires_in),
+        "idempotency_key": os.environ.get("INPUT_KEY") or default_key(question),
+    }
+    asked_id = ""
+    try:
+        until = time.monotonic() + GIVE_UP_SECONDS
+        asked = keep_trying(until, lambda: server.call("POST", "/v1/interactions", body), unless=lambda _: False)
+        asked_id = str(asked.get("id"))
+        if not re.fullmatch(r"int_[0-9a-f]{32}", asked_id):
+            raise Failed("the reply names no question")
+        print(f"Asked: {asked_id}", flush=True)
+        return wait(server, asked_id, body)
+    except Interrupted:
+        withdraw(server, asked_id, body)
+        raise
+
+
+def wait(server: Server, question_id: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Poll until the question has ended. Raises: Failed."""
+    until = time.monotonic() + body["expires_in"] + GRACE_SECONDS
+    path = f"/v1/interactions/{question_id}?wait={HOLD_SECONDS}"
+    while time.monotonic() < until:
+        polled_at = time.monotonic()
+        state = keep_trying(
+            until,
+            lambda: server.call("GET", path, seconds=REQUEST_SECONDS + HOLD_SECONDS),
+            unless=lambda _: False,
+        )
+        if (state.get("question"), state.get("choices")) != (body["question"], body["choices"]):
+            raise Failed("the key belongs to another question, whose answer is not taken for this one")
+        if state.get("status") != "pending":
+            return checked(state)
+        time.sleep(max(0.0, 2.0 - (time.monotonic() - polled_at)))  # noqa: TID251 -- the reply was not held back
+    raise Failed("the server calls the question pending after its end")
+
+
+def checked(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of a question that has ended, if it makes sense. Raises: Failed."""
+    status, index, choices = state.get("status"), state.get("choice_index"), state["choices"]
+    if status == "answered":
+        if not isinstance(index, int) or not 0 <= index < len(choices) or state.get("choice") != choices[index]:
+            raise Failed("the answer names none of the choices")
+    elif status not in ("expired", "cancelled") or index is not None:
+        raise Failed("the question's state makes no sense")
+    return state
+
+
+def withdraw(server: Server, question_id: str, body: dict[str, Any]) -> None:
+    """Take the question off the phone. Interrupted before the reply, asking again with the same key finds it."""
+    try:
+        found = question_id or server.call("POST", "/v1/interactions", body, WITHDRAW_SECONDS / 2).get("id")
+        server.call("DELETE", f"/v1/interactions/{found}", seconds=WITHDRAW_SECONDS / 2)
+    except Failed as error:
+        say("warning", f"the question may still be on the phone: {error}")
+    else:
+        say("notice", "cancelled, and the question was withdrawn")
+
+
+def send(server: Server) -> dict[str, Any]:
+    """Send a notification; again only while it surely was not accepted. Raises: Failed."""
+    names = {"message": "MESSAGE", "title": "TITLE", "priority": "PRIORITY", "url": "LINK"}
+    body = {name: value for name, variable in names.items() if (value := os.environ.get(f"INPUT_{variable}", ""))}
+    until = time.monotonic() + GIVE_UP_SECONDS
+    sent = keep_trying(until, lambda: server.call("POST", "/v1/send", body), unless=lambda error: error.arrived)
+    for warning in sent.get("warnings") or []:
+        say("warning", str(warning.get("message")) if isinstance(warning, dict) else "")
+    return {"status": "sent", "id": sent.get("id")}
+
+
+def default_key(question: str) -> str:
+    """Return a key of this step in this attempt of this run: a repeated request finds it, a re-run asks anew."""
+    names = ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_JOB", "GITHUB_ACTION", "RUNNER_TRACKING_ID")
+    parts = [os.environ.get(name, "") for name in names]  # the last one tells the jobs of a matrix apart
+    if not parts[0]:
+        return str(uuid.uuid4())
+    return f"action-{hashlib.sha256(json.dumps([*parts, question]).encode()).hexdigest()}"
+
+
+def say(kind: str, text: str) -> None:
+    """Print a workflow command; what came from elsewhere cannot be another one."""
+    safe = TOKEN_PATTERN.sub("[token]", text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    print(f"::{kind}::{safe}", flush=True)
+
+
+def write_outputs(outputs: dict[str, Any]) -> None:
+    """Append to GITHUB_OUTPUT; the delimiter cannot be guessed by whoever chose a value."""
+    path = os.environ.get("GITHUB_OUTPUT")
+    if not path:
+        return
+    with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123 -- nothing else of pathlib is needed
+        for name in ("choice", "index", "status", "id"):
+            value = outputs.get(name)
+            delimiter = f"reflecto-{uuid.uuid4()}"
+            file.write(f"{name}<<{delimiter}\n{'' if value is None else value}\n{delimiter}\n")
+
+
+def run() -> int:
+    """Do what the inputs say and return the exit code. Raises: Failed, Interrupted."""
+    mode, fail_on = os.environ.get("INPUT_MODE") or "ask", os.environ.get("INPUT_FAIL_ON") or FAIL_ON[0]
+    if mode not in ("ask", "send"):
+        raise Failed("mode must be ask or send")
+    if fail_on not in FAIL_ON:
+        raise Failed(f"fail-on must be one of {', '.join(FAIL_ON)}")
+    token = os.environ.get("REFLECTO_TOKEN", "").strip()
+    if token and os.environ.get("GITHUB_ACTIONS") == "true":
+        print(f"::add-mask::{token}", flush=True)  # the runner takes this line; elsewhere it would be shown
+    server = Server(os.environ.get("REFLECTO_URL", "").strip(), token)
+    if mode == "send":
+        write_outputs(send(server))
+        return 0
+    state = ask(server)
+    index = state.get("choice_index")
+    write_outputs({"choice": state.get("choice"), "index": index, "status": state["status"], "id": state.get("id")})
+    if state["status"] != "answered":
+        say("error" if fail_on != "nothing" else "notice", f"no answer: the question is {state['status']}")
+        return 0 if fail_on == "nothing" else 1
+    refused = index != 0
+    say("error" if refused and fail_on == "not-first" else "notice", f"tapped: {state['choice']}")
+    return 1 if refused and fail_on == "not-first" else 0
+
+
+def interrupt(number: int, _frame: Any) -> NoReturn:
+    """Raise at a signal."""
+    raise Interrupted(number)
+
+
+def main() -> int:
+    """Run; a failure is one line, and status `failed`."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupt)
+    try:
+        return run()
+    except Failed as error:
+        write_outputs({"status": "failed"})
+        is_ignored = os.environ.get("INPUT_FAIL_ON") == "nothing"
+        say("warning" if is_ignored else "error", str(error))
+        return 0 if is_ignored else 1
+    except Interrupted as interrupted:
+        return interrupted.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
