@@ -28,6 +28,10 @@ class Program:
         headers = {"authorization": f"Bearer {self.token}"} | options.pop("headers", {})
         return await self.http.request(method, path, headers=headers, **options)
 
+    async def send(self, message: str = "Done", **fields: Any) -> httpx.Response:
+        """POST /v1/send."""
+        return await self.call("POST", "/v1/send", json={"message": message} | fields)
+
     async def ask(self, question: str = "Deploy to production?", **fields: Any) -> httpx.Response:
         """POST /v1/interactions."""
         return await self.call("POST", "/v1/interactions", json={"question": question} | fields)

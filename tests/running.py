@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from reflecto.api.connection import Connection
 from reflecto.bootstrap import PushOptions, Services
 from reflecto.core.ports import Store
+from reflecto.core.quotas import PROFILES, LimitProfile
 from reflecto.crypto.envelopes import BoxKeys
 from reflecto.store.sqlite.store import SqliteStore
 from tests.fakes import BOUND_SECONDS, FakeClock
@@ -99,6 +100,8 @@ async def run_server(
     *,
     keys: BoxKeys | None = None,
     min_phone_build: int | None = None,
+    limits: LimitProfile = PROFILES["self-hosted"],
+    trusted_proxies: Sequence[str] = (),
     push: PushOptions | None = None,
     wrap_store: Callable[[Store], Any] = lambda store: store,
     wrap_app: Callable[[ASGIApp], ASGIApp] = lambda app: app,
@@ -106,14 +109,20 @@ async def run_server(
     """Serve the store in `folder`. `wrap_store` and `wrap_app` may put something in front of store and app."""
     clock = clock or FakeClock()
     store = wrap_store(SqliteStore.open(folder))
-    services = Services.build(store, keys or BoxKeys.generate(), clock, min_phone_build, push=push)
+    services = Services.build(store, keys or BoxKeys.generate(), clock, min_phone_build, limits, push)
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as in production: 40 ms less a reply
     listener.bind(("127.0.0.1", 0))
     listener.listen(256)
     config = uvicorn.Config(
-        wrap_app(services.create_app()), http=Connection, ws="none", lifespan="on", log_config=None, access_log=False
+        wrap_app(services.create_app(trusted_proxies)),
+        http=Connection,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # as in production: the app does it, for configured proxies only
     )
     uvicorn_server = InLoopServer(config, services)
     running = RunningServer(services, clock, listener.getsockname()[1], uvicorn_server)

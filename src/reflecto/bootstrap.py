@@ -1,6 +1,8 @@
 """Puts the server together: the only module that knows every implementation."""
 
 import asyncio
+import ipaddress
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -63,6 +65,9 @@ class PushOptions:
     contact: str = LOCAL_CONTACT
     allow_private: bool = False
     resolve: Resolve = resolve
+
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,8 @@ class Services:
         app = create_app(list(routes), self._lifespan)
         if not trusted_proxies:
             return app
-        return cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=list(trusted_proxies)))
+        trusted = [*trusted_proxies, *_as_seen_by_ipv6(trusted_proxies)]
+        return cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=trusted))
 
     @asynccontextmanager
     async def _lifespan(self, _app: ASGIApp) -> AsyncIterator[None]:
@@ -181,8 +187,12 @@ class Services:
         """Run `chore` now and every so often. A store that is down says so by itself; the next round tries again."""
         never = asyncio.Event()
         while True:
-            with suppress(StoreUnavailableError):
+            try:
                 await chore()
+            except StoreUnavailableError:
+                pass
+            except Exception:  # reminders must not stop coming until the next restart
+                logger.exception("a chore failed; the next round tries again")
             await self.clock.wait(never, self.clock.now() + seconds)
 
     async def _keep_house(self) -> None:
@@ -192,6 +202,14 @@ class Services:
     async def _write_notes(self) -> None:
         await self.activity.flush()
         await self.quotas.monthly.flush(self.store, self.clock.now())
+
+
+def _as_seen_by_ipv6(proxies: Sequence[str]) -> list[str]:
+    """Return the IPv4 proxies once more, as a server that listens on `::` sees them."""
+    networks = [ipaddress.ip_network(proxy, strict=False) for proxy in proxies]
+    return [
+        f"::ffff:{network.network_address}/{96 + network.prefixlen}" for network in networks if network.version == 4
+    ]
 
 
 async def open_services(settings: Settings, clock: Clock | None = None) -> Services:

@@ -74,21 +74,33 @@ class MonthlyCounts:
     async def flush(self, store: Store, now: float) -> None:
         """Write what has changed. Raises: StoreUnavailableError; then it is written the next time."""
         self._turn(now)
-        if self._unwritten:
-            changed = {token_id: self._counts[token_id] for token_id in self._unwritten}
-            await store.record_monthly_counts(self._month, changed)
-            self._unwritten -= changed.keys()
+        if not self._unwritten:
+            return
+        month, taken = self._month, self._unwritten
+        self._unwritten = set()  # what is counted from here on, while the write is under way, is for the next one
+        try:
+            await store.record_monthly_counts(month, {token_id: self._counts[token_id] for token_id in taken})
+        except BaseException:
+            if self._month == month:
+                self._unwritten |= taken
+            raise
 
     def remaining(self, token_id: str, now: float) -> int:
         """Return how often the token may still send this month."""
         self._turn(now)
         return max(0, self.limit - self._counts.get(token_id, 0))
 
-    def add(self, token_id: str, now: float, count: int = 1) -> None:
-        """Count one, or take one back with -1."""
+    def add(self, token_id: str, now: float) -> None:
+        """Count one."""
         self._turn(now)
-        self._counts[token_id] = max(0, self._counts.get(token_id, 0) + count)
+        self._counts[token_id] = self._counts.get(token_id, 0) + 1
         self._unwritten.add(token_id)
+
+    def take_back(self, token_id: str, when: float) -> None:
+        """Uncount one that was counted at `when`, unless its month is over."""
+        if _month_of(when) == self._month and self._counts.get(token_id):
+            self._counts[token_id] -= 1
+            self._unwritten.add(token_id)
 
     def reset_at(self, now: float) -> int:
         """Return when the next month begins."""
@@ -181,12 +193,16 @@ class Quotas:
         remaining = self.monthly.remaining(token.id, now)
         return Standing("token_monthly", self.monthly.limit, remaining, self.monthly.reset_at(now))
 
-    def count_delivery(self, token: Token, when: float, count: Literal[1, -1]) -> None:
-        """Count in the monthly and receiver layers, or take back what was counted at `when`."""
-        self.monthly.add(token.id, when, count)
-        if self._daily is not None and count == 1:
-            self._daily.add(token.owner_id, when)
-        elif self._daily is not None:
+    def count_delivery(self, token: Token, now: float) -> None:
+        """Count in the monthly and receiver layers."""
+        self.monthly.add(token.id, now)
+        if self._daily is not None:
+            self._daily.add(token.owner_id, now)
+
+    def uncount_delivery(self, token: Token, when: float) -> None:
+        """Take back what was counted at `when`."""
+        self.monthly.take_back(token.id, when)
+        if self._daily is not None:
             self._daily.take_back(token.owner_id, when)
 
     def _address_standings(self, network: str, now: float) -> list[Standing]:
@@ -213,13 +229,13 @@ class Spending:
         self._token = token
         self._when = when
         self._counted = True
-        quotas.count_delivery(token, when, 1)
+        quotas.count_delivery(token, when)
 
     def refund(self) -> None:
         """Take it back: nothing was delivered after all."""
         if self._counted:
             self._counted = False
-            self._quotas.count_delivery(self._token, self._when, -1)
+            self._quotas.uncount_delivery(self._token, self._when)
 
 
 def _window(limit: int | None, window_seconds: int) -> RollingWindow | None:
