@@ -54,11 +54,19 @@ test("four choices are four buttons, in their order and exact text", async () =>
 });
 
 test("a tap in the first moment after a question appears is not an answer", async () => {
+  const tapped = page.evaluate(
+    () =>
+      new Promise<boolean>((resolve) => {
+        new MutationObserver(() => {
+          const button = document.querySelector<HTMLButtonElement>(".choice");
+          button?.click();
+          if (button) resolve(true);
+        }).observe(document.body, { childList: true, subtree: true });
+      }),
+  );
   const id = await server.ask(token, DEPLOY);
-  const button = page.getByRole("button", { name: "Approve" });
-  await button.waitFor();
-  await button.click();
-  await page.getByRole("timer").waitFor();
+  expect(await tapped).toBe(true);
+  await settle(page, "Deploy to production?");
   expect((await server.call("GET", `/v1/interactions/${id}`, token)).body.status).toBe("pending");
 });
 
@@ -112,6 +120,7 @@ test("a question whose time is over cannot be answered any more", async () => {
   await page.clock.install();
   await server.ask(token, { ...DEPLOY, expires_in: 60 });
   await page.getByRole("heading", { name: "Deploy to production?" }).waitFor();
+  await page.context().setOffline(true); // or the server's clock would put the page's right again
   await page.clock.fastForward(61_000);
   await page.getByText("Expired", { exact: true }).waitFor();
   expect(await page.getByRole("button", { name: "Approve" }).isVisible()).toBe(false);
