@@ -1,10 +1,17 @@
 """What holds for every test; the rest of the strictness is in pyproject.toml."""
 
 import sys
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import disk_usage
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
 import pytest
 from hypothesis import settings
+
+MEMORY: Final = Path("/dev/shm")  # noqa: S108  the folders in it have unpredictable names
+MEMORY_MIN_BYTES: Final = 512 * 1024 * 1024
 
 # How fast this machine is today proves nothing; pytest-timeout bounds each test as a whole.
 settings.register_profile("reflecto", settings(), deadline=None)
@@ -15,6 +22,19 @@ settings.load_profile("reflecto")
 def pytest_configure(config: pytest.Config) -> None:
     """Let `async def` be enough to make a test asynchronous."""
     config.option.anyio_mode = "auto"
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Make a folder in memory, where there is some: most of a test's time would go into waiting for the disk.
+
+    `tests/e2e` keeps the disk; it proves what survives.
+    """
+    if "e2e" in request.path.parts or not MEMORY.is_dir() or disk_usage(MEMORY).free < MEMORY_MIN_BYTES:
+        yield tmp_path_factory.mktemp("test")
+        return
+    with TemporaryDirectory(prefix="reflecto-test-", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

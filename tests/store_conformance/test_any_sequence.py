@@ -1,6 +1,7 @@
 """Whatever is called in whatever order, the store does what the plain model does."""
 
 import asyncio
+import itertools
 from pathlib import Path
 from typing import Any, cast
 
@@ -196,9 +197,13 @@ class Comparison(RuleBasedStateMachine):
             self.call("find_interaction", question_id, self.now)
 
 
-def test_the_store_does_what_the_model_does(open_store: OpenStore, tmp_path_factory: Any):
+def test_the_store_does_what_the_model_does(open_store: OpenStore, tmp_path: Path):
+    numbers = itertools.count()
+
     def make_machine() -> Comparison:
-        return Comparison(open_store, tmp_path_factory.mktemp("store"))
+        folder = tmp_path / str(next(numbers))
+        folder.mkdir()
+        return Comparison(open_store, folder)
 
     run_state_machine_as_test(
         cast("type[Comparison]", make_machine),  # documented to take any callable that makes one
