@@ -11,7 +11,7 @@ from reflecto.core.clock import Timer
 from reflecto.core.ports import Store, StoreUnavailableError
 
 START: Final = 1_754_800_000.0  # Unix seconds
-BOUND_SECONDS: Final = 10  # of real time: what has not happened by then never will
+BOUND_SECONDS: Final = 20  # of real time: what has not happened by then never will
 
 
 class FakeTimer:
