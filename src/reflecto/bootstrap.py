@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
@@ -19,6 +20,7 @@ from reflecto.api.health import health_routes
 from reflecto.api.hooks import hook_routes
 from reflecto.api.interactions import interaction_routes
 from reflecto.api.limits import Gate
+from reflecto.api.mcp import McpEndpoint
 from reflecto.api.messages import message_routes
 from reflecto.api.pairing import pairing_routes, relay_routes
 from reflecto.api.push import push_routes
@@ -141,6 +143,7 @@ class Services:
         """
         auth = Authenticator(self.tokens, self.devices, self.quotas)
         gate = Gate(auth, self.quotas)
+        mcp = McpEndpoint(auth, self.clock, self.hub.closed)
         routes = [
             *interaction_routes(gate, self.interactions),
             *message_routes(gate, self.messages, self.documents, self.rings, self.reminders),
@@ -153,17 +156,18 @@ class Services:
             *token_routes(auth, self.tokens),
             *sync_routes(auth, self.devices, self.hub),
             *health_routes(self.store, self.clock),
+            *mcp.routes(),
             *reference_routes(self.store),
             *webapp_routes(),
         ]
-        app = create_app(list(routes), self._lifespan)
+        app = create_app(list(routes), partial(self._lifespan, mcp))
         if not trusted_proxies:
             return app
         trusted = [*trusted_proxies, *_as_seen_by_ipv6(trusted_proxies)]
         return cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=trusted))
 
     @asynccontextmanager
-    async def _lifespan(self, _app: ASGIApp) -> AsyncIterator[None]:
+    async def _lifespan(self, mcp: McpEndpoint, _app: ASGIApp) -> AsyncIterator[None]:
         self.hub.start()
         self.store.when_changed_elsewhere(self.hub.wake_all)
         await self.quotas.monthly.load(self.store, self.clock.now())
@@ -176,6 +180,7 @@ class Services:
             yield
         finally:
             self.hub.close()
+            await mcp.close()
             for chore in chores:
                 chore.cancel()
             await self.push.close()

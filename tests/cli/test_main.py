@@ -116,8 +116,26 @@ SERVER_LIBRARIES = {"starlette", "uvicorn", "cryptography", "segno", "sqlite3", 
 def test_asking_needs_nothing_of_the_server():
     loaded = modules_after("import reflecto; reflecto.Reflecto; reflecto.QuestionExpired; import reflecto.cli.ask")
     assert "httpx" in loaded
+    assert "reflecto.client.aio" not in loaded
     assert not SERVER_LIBRARIES & loaded
     assert not {"reflecto.api", "reflecto.core", "reflecto.store", "reflecto.config", "asyncio"} & loaded
+
+
+def test_all_of_the_client_needs_nothing_of_the_server_and_nothing_of_mcp():
+    loaded = modules_after("import reflecto; [getattr(reflecto, name) for name in reflecto.__all__]")
+    assert {"reflecto.client.aio", "reflecto.client.approval"} <= loaded
+    assert not (SERVER_LIBRARIES | {"mcp", "mcp_types", "pydantic"}) & loaded
+    assert not {"reflecto.api", "reflecto.core", "reflecto.store", "reflecto.config", "reflecto.agents"} & loaded
+
+
+def test_a_server_that_starts_imports_nothing_of_mcp_and_no_client():
+    loaded = modules_after("import reflecto.server")
+    assert "reflecto.api.mcp" in loaded
+    assert not {"mcp", "mcp_types", "pydantic", "reflecto.client", "reflecto.api.mcp_service"} & loaded
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (Path(reflecto.__file__).parent / "py.typed").is_file()
 
 
 def test_help_and_version_need_no_command_and_no_http():
@@ -150,7 +168,8 @@ def test_every_error_of_the_client_exits_with_a_code_of_the_page():
     ]
     assert len(kinds) > 15
     for kind in kinds:
-        assert Exit(kind.exit_code) not in (Exit.FIRST_CHOICE, Exit.OTHER_CHOICE)
+        assert (Exit(kind.exit_code) is Exit.OTHER_CHOICE) == (kind is errors.Denied)
+        assert Exit(kind.exit_code) is not Exit.FIRST_CHOICE
 
 
 def test_output_without_unicode_shows_code_points_instead_of_failing():

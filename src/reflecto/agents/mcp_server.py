@@ -29,8 +29,10 @@ def build_server(
 ) -> Server[dict[str, Any]]:
     """Return the server. `caller_of` tells on whose behalf a request is made."""
 
+    advertised = advertised_tools()
+
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_advertise(tool) for tool in TOOLS])
+        return types.ListToolsResult(tools=advertised)
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = _BY_NAME.get(params.name)
@@ -56,6 +58,11 @@ def build_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def advertised_tools() -> list[types.Tool]:
+    """Return what an agent is told of each tool."""
+    return [_advertise(tool) for tool in TOOLS]
 
 
 def _advertise(tool: Tool) -> types.Tool:

@@ -98,12 +98,10 @@ class SendNotification(Arguments, frozen=True, kw_only=True):
     device: Target = None
     markdown: Annotated[bool, Meta(description="Render the message as Markdown.")] = False
     ttl: Annotated[
-        int | None,
+        Annotated[int, Meta(ge=0, le=TTL_MAX_SECONDS)] | None,
         Meta(
-            ge=0,
-            le=TTL_MAX_SECONDS,
             description="Seconds the message waits for a device that is offline, by default 3 days; 0: only for "
-            "those connected now.",
+            "those connected now."
         ),
     ] = None
 

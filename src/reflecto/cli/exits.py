@@ -55,7 +55,8 @@ def message_of(error: Exception) -> str:
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, ModuleNotFoundError):
-        return f"this command needs {error.name}: pip install 'reflecto[server]'"
+        extra = "mcp" if error.name in {"mcp", "mcp_types"} else "server"
+        return f"this command needs {error.name}: pip install 'reflecto[{extra}]'"
     return str(error) or type(error).__name__
 
 

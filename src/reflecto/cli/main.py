@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "devices": ("reflecto.cli.devices:devices", "List the owner's devices."),
     "tokens": ("reflecto.cli.tokens:tokens", "List, make and revoke sender tokens, as the phone in this terminal."),
     "hook": ("reflecto.cli.hook:hook", "Be the hook of a coding agent: its questions come to the phone."),
+    "mcp": ("reflecto.cli.mcp:mcp", "Give an agent tools that ask and notify (MCP)."),
     "login": ("reflecto.cli.login:login", "Store the server and the token that the commands above use."),
     "doctor": ("reflecto.cli.doctor:doctor", "Check the way to the server and the phone, and say what to do."),
     "demo": ("reflecto.cli.demo:demo", "See one question asked and answered, without a phone."),

@@ -18,7 +18,12 @@ class Hub:
         self._watchers: dict[str, set[asyncio.Event]] = {}
         self._heartbeat: Timer | None = None
         self._on_growth: Callable[[list[str]], None] = lambda _: None
-        self.closing = False
+        self.closed = asyncio.Event()
+
+    @property
+    def closing(self) -> bool:
+        """Whether `close` has been called."""
+        return self.closed.is_set()
 
     def when_grown(self, callback: Callable[[list[str]], None]) -> None:
         """Call `callback` with the devices whose queues this process has added to, whether they have streams or not."""
@@ -30,7 +35,7 @@ class Hub:
 
     def close(self) -> None:
         """End every stream and wait; whoever comes later is turned away at once."""
-        self.closing = True
+        self.closed.set()
         if self._heartbeat is not None:
             self._heartbeat.cancel()
         self.end_devices(list(self._streams))

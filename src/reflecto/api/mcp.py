@@ -1,0 +1,70 @@
+"""`/mcp`: the agents' tools over streamable HTTP, each request with its own bearer token.
+
+The MCP library takes longer to import than the server to start. So it is imported at the first call, in a thread.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from starlette.routing import Route
+
+from reflecto.api.auth import Authenticator, bearer_of
+from reflecto.api.http import Call, Endpoint
+from reflecto.contract.errors import NOT_FOUND, UNAVAILABLE, ApiError
+from reflecto.contract.limits import DOCUMENT_BODY_MAX_BYTES
+from reflecto.core.clock import Clock
+
+if TYPE_CHECKING:
+    from reflecto.api.mcp_service import McpService
+
+BODY_MAX_BYTES: Final = DOCUMENT_BODY_MAX_BYTES + 65_536  # the largest document, and JSON-RPC around it
+
+
+@dataclass(frozen=True, slots=True)
+class McpCaller:
+    """Whose request it is: with this token, from this address, a tool calls the API."""
+
+    token_id: str
+    token: str = field(repr=False)
+    address: str
+
+
+class McpEndpoint:
+    """Answers POST /mcp. `closed` is set when the server begins to stop: held calls then return what they know."""
+
+    def __init__(self, auth: Authenticator, clock: Clock, closed: asyncio.Event) -> None:
+        self._auth = auth
+        self._clock = clock
+        self._closed = closed
+        self._starting: asyncio.Task[McpService] | None = None
+
+    def routes(self) -> list[Route]:
+        """Return its route. There is no GET and no DELETE: nothing is pushed to agents, and no session is kept."""
+        return [Route("/mcp", Endpoint(POST=self._post))]
+
+    async def close(self) -> None:
+        """Withdraw what was asked here and is read by nobody; nothing comes afterwards."""
+        if self._starting is not None:
+            service = await self._starting
+            await service.close()
+
+    async def _post(self, call: Call) -> None:
+        sender = await self._auth.sender(call)
+        if find_spec("mcp") is None:
+            raise ApiError(NOT_FOUND, "This server speaks no MCP yet: pip install 'reflecto[mcp]' where it runs")
+        if self._closed.is_set():
+            raise ApiError(UNAVAILABLE, "The server is stopping", retry_after_seconds=1)
+        body = await call.read_body(BODY_MAX_BYTES)
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start())
+        service = await asyncio.shield(self._starting)  # one client that goes away does not end it
+        await service.handle(call, McpCaller(sender.token.id, bearer_of(call), call.client_address), body)
+
+    async def _start(self) -> "McpService":
+        module = await asyncio.to_thread(import_module, "reflecto.api.mcp_service")
+        service: McpService = module.McpService(self._clock, self._closed)
+        await service.start()
+        return service
