@@ -1,5 +1,6 @@
 """One request and one reply on bare ASGI: what every endpoint reads with and answers with."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ from reflecto.contract.wire import M, decode_request
 from reflecto.core.ports import StoreUnavailableError
 
 STORE_RETRY_AFTER_SECONDS: Final = 5
+LINGER_SECONDS: Final = 2  # for the rest of a body that is too large, thrown away as it comes
+LINGER_MAX_BYTES: Final = 1_048_576
+BODY_IS_READ: Final = "reflecto.body_is_read"  # in a request's scope
 
 logger = logging.getLogger(__name__)
 
@@ -113,19 +117,45 @@ class Call:
                 raise ApiError(PAYLOAD_TOO_LARGE, details={"size": size, "max": max_bytes})
             chunks.append(chunk)
             if not message.get("more_body", False):
+                self.scope[BODY_IS_READ] = True
                 return b"".join(chunks)
 
     async def answer(self, reply: Reply) -> None:
         """Send the reply."""
         body = b"" if reply.body is None else msgspec.json.encode(reply.body)
-        headers = [(name.encode(), value.encode("latin-1")) for name, value in reply.headers.items()]
+        closes = reply.headers.get("connection") == "close" and not self.scope.get(BODY_IS_READ)
+        headers = [
+            (name.encode(), value.encode("latin-1"))
+            for name, value in reply.headers.items()
+            if name != "connection" or closes
+        ]
         headers.append((b"cache-control", b"no-store"))
         if reply.body is not None:
             headers.append((b"content-type", b"application/json"))
         if reply.status != 204:  # RFC 9110 8.6: none with 204
             headers.append((b"content-length", str(len(body)).encode()))
         await self.send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        if closes:
+            await self.send({"type": "http.response.body", "body": body, "more_body": True})
+            await self._linger()
+            body = b""
         await self.send({"type": "http.response.body", "body": body})
+
+    async def _linger(self) -> None:
+        """Take some more of the body, for to close on a client that still sends would reset the connection.
+
+        A reset throws away what the client has not read yet: the reply that tells it why.
+        """
+        size = 0
+        try:
+            async with asyncio.timeout(LINGER_SECONDS):
+                while size < LINGER_MAX_BYTES:
+                    message = await self.receive()
+                    size += len(message.get("body", b""))
+                    if not message.get("more_body", False):  # the end, or the client has gone
+                        return
+        except TimeoutError:
+            pass
 
 
 Handler = Callable[[Call], Awaitable[Reply | None]]
