@@ -1,0 +1,138 @@
+"""What docs/hooks.md shows works, and what it installs decides by a tap on a phone."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from reflecto.agents.claude_code import read_call
+from reflecto.agents.hook_groups import ASK_SECONDS, BLOCKING_SECONDS, CODEX_ASK_SECONDS
+from tests.agents.events import DATA, claude_code, codex
+from tests.e2e.phones import HTTP, Phone, make_codes
+from tests.e2e.server_process import ServerProcess, environment
+from tests.phone.programs import script
+
+PAGE: Final = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text("utf-8")
+WAIT_SECONDS: Final = 30
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Phone]]:
+    """A server's URL, and a phone of its owner, whose other phone taps the first choice of everything."""
+    folder = tmp_path_factory.mktemp("hooks")
+    with ServerProcess(folder / "data") as server:
+        phone = Phone.enrol(server.url, server.ready["code"])
+        (code,) = make_codes(folder / "data", 1)
+        with script(
+            "phone", code, "--url", server.url, "--state", folder / "phone.json", "--json", "--answer", "first"
+        ) as thumb:
+            thumb.event("enrolled")
+            yield server.url, phone
+
+
+@pytest.fixture
+def shell(place: tuple[str, Phone], tmp_path: Path) -> Any:
+    """Run a command in a home of its own, with the event on its standard input."""
+    url, phone = place
+
+    def run(command: str, event: object = None) -> "subprocess.CompletedProcess[str]":
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        variables = {"HOME": str(tmp_path), "PATH": path, "REFLECTO_URL": url, "REFLECTO_TOKEN": phone.token}
+        return subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command],
+            env=environment(variables),
+            cwd=tmp_path,
+            input=json.dumps(event),
+            capture_output=True,
+            text=True,
+            timeout=WAIT_SECONDS,
+            check=False,
+        )
+
+    return run
+
+
+def test_the_commands_of_the_page_run(shell: Any):
+    for block in blocks("sh"):
+        ran = shell(block)
+        assert ran.returncode == 0, ran.stderr
+
+
+def test_the_question_of_the_page_is_the_one_that_is_asked():
+    (question,) = blocks("text")
+    assert question.rstrip("\n") == read_call(claude_code("permission_bash")).prompts[0].question
+
+
+def test_the_snippet_of_the_page_is_what_is_installed(shell: Any):
+    (snippet,) = blocks("json")
+    printed = shell("reflecto hook install claude-code --events PermissionRequest --print").stdout
+    assert json.loads(snippet) == json.loads(printed)
+
+
+def test_the_times_of_the_page_are_the_installed_ones():
+    assert f"permission waits {ASK_SECONDS // 60} minutes" in PAGE
+    assert f"an `AskUserQuestion` {BLOCKING_SECONDS // 60} minutes" in PAGE
+    assert f"permission in Codex {CODEX_ASK_SECONDS // 60} minutes" in PAGE
+
+
+@pytest.mark.parametrize(
+    ("agent", "file", "event"),
+    [
+        ("claude-code", ".claude/settings.json", claude_code("permission_bash")),
+        ("codex", ".codex/hooks.json", codex("permission_bash")),
+    ],
+)
+def test_the_installed_command_allows_what_was_tapped(
+    shell: Any, tmp_path: Path, agent: str, file: str, event: dict[str, Any]
+):
+    assert shell(f"reflecto hook install {agent}").returncode == 0
+    handler = json.loads((tmp_path / file).read_text())["hooks"]["PermissionRequest"][0]["hooks"][0]
+    ran = shell(handler["command"], event)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert json.loads(ran.stdout)["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+
+
+def test_the_installed_http_hook_allows_what_was_tapped(shell: Any, tmp_path: Path, place: tuple[str, Phone]):
+    url, phone = place
+    assert shell(f"reflecto hook install claude-code --http --url {url}").returncode == 0
+    settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())
+    handler = settings["hooks"]["PermissionRequest"][0]["hooks"][0]
+    headers = {name: value.replace("$REFLECTO_TOKEN", phone.token) for name, value in handler["headers"].items()}
+    reply = HTTP.post(handler["url"], json=claude_code("permission_edit"), headers=headers)
+    assert reply.json()["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+
+
+def test_the_agents_questions_are_answered(shell: Any):
+    ran = shell("reflecto hook claude-code --timeout 120", claude_code("pre_tool_use_ask_user_question"))
+    answers = json.loads(ran.stdout)["hookSpecificOutput"]["updatedInput"]["answers"]
+    assert answers == {"Where should this be deployed?": "Staging", "Which database?": "Keep it"}
+
+
+def test_codex_notify_program_tells_the_end_of_a_turn(shell: Any, place: tuple[str, Phone]):
+    (line,) = blocks("toml")
+    program = json.loads(line.partition("= ")[2])
+    ran = shell(f'{" ".join(program)} "$(cat)"', codex("notify"))
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    _, phone = place
+    for _, envelope in phone.entries():
+        if envelope["payload"].get("title") == "Codex: done · shop":
+            return
+
+
+@pytest.mark.skipif(not any(Path(folder, "jq").exists() for folder in os.environ["PATH"].split(":")), reason="needs jq")
+def test_the_digest_of_the_page_is_that_of_the_question(shell: Any):
+    command = re.search(r"`(jq -cjS .+?)`", PAGE)
+    assert command is not None
+    file = DATA / "claude_code" / "permission_write.json"
+    digest = shell(command[1].replace("event.json", str(file))).stdout[:16]
+    assert f"sha256 {digest} " in read_call(claude_code("permission_write")).prompts[0].question
