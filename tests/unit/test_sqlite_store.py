@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reflecto.core.model import ReminderDelivery
 from reflecto.core.ports import Creation, Store, StoreUnavailableError
 from reflecto.store.sqlite.connection import NewerSchemaError, migrate, open_connection
 from reflecto.store.sqlite.store import SqliteStore
@@ -105,20 +106,20 @@ async def test_when_the_folder_vanishes_calls_are_unavailable_and_none_hangs(
     assert await store.append_to_queues([make_delivery(phone)]) == [phone.id]
 
 
-async def test_a_failing_call_does_not_take_its_neighbours_in_the_batch_with_it(store: Store):
+async def test_a_failing_call_is_undone_whole_and_does_not_take_its_neighbours_in_the_batch_with_it(store: Store):
     phone, token = await found_owner(store)
-    twice = make_interaction(token)
-    await store.create_interaction_once(twice, [], None, NOW)
-    colliding = make_interaction(token, id=twice.id)  # the same id again: a constraint fails
+    reminder = make_reminder(token)
+    twice = [ReminderDelivery(phone.id, b"on time", b"late")] * 2  # the second one breaks a constraint
     outcomes = await asyncio.gather(
         store.append_to_queues([make_delivery(phone, b"before")]),
-        store.create_interaction_once(colliding, [make_delivery(phone, b"undone")], None, NOW),
+        store.add_reminder(reminder, twice),
         store.append_to_queues([make_delivery(phone, b"after")]),
         return_exceptions=True,
     )
     assert outcomes[0] == outcomes[2] == [phone.id]
-    assert isinstance(outcomes[1], Exception)
+    assert isinstance(outcomes[1], sqlite3.IntegrityError)
     assert await blobs(store, phone) == [b"before", b"after"]
+    assert await store.list_reminders(token.id) == []
 
 
 async def test_what_was_accepted_before_closing_is_committed_and_nothing_after(tmp_path: Path, store: Store):
