@@ -13,7 +13,7 @@ from reflecto.core.model import ReminderDelivery
 from reflecto.core.ports import Creation, Store, StoreUnavailableError
 from reflecto.store.sqlite.connection import NewerSchemaError, migrate, open_connection
 from reflecto.store.sqlite.store import SqliteStore
-from tests.builders import NOW, make_delivery, make_interaction
+from tests.builders import NOW, make_delivery, make_interaction, make_reminder
 from tests.fakes import BOUND_SECONDS
 from tests.store_conformance.world import blobs, create, found_owner
 
