@@ -1,6 +1,7 @@
 /** The server's device side over HTTP. Source: protocol.md. */
 
 import type { Clock } from "./clock.ts";
+import type { DeviceClass, DeviceType, PublicKeys } from "./pairing.ts";
 
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
@@ -44,19 +45,15 @@ export interface NewToken {
   token: string;
 }
 
-export interface EnrollResponse {
-  owner_id: string;
-  device_id: string;
-  device_token: string;
-  server_key: string;
+export interface EnrollResponse extends EnrolledState {
   default_token: NewToken | null;
 }
 
-export interface DeviceState {
+export interface DeviceState extends PublicKeys {
   device_id: string;
   label: string;
-  type: "android" | "extension" | "web" | "cli";
-  class: "phone" | "desktop";
+  type: DeviceType;
+  class: DeviceClass;
   reachable: boolean;
   last_seen_at: number | null;
   app_build: number | null;
@@ -88,6 +85,63 @@ export interface Invitation {
   code: string;
   url: string;
   expires_at: number;
+}
+
+export type PairingStatus = "open" | "claimed" | "greeted" | "revealed" | "approved" | "rejected";
+
+export interface ClaimRequest extends PublicKeys {
+  label: string;
+  type: DeviceType;
+  class: DeviceClass;
+  app_build?: number;
+  /** Base64, as everything of a pairing. */
+  proof: string;
+  commitment?: string;
+}
+
+export interface ClaimResponse {
+  claim_token: string;
+  device_id: string;
+  expires_at: number;
+}
+
+/** The device that asks to join, by the server's word: nothing of it is true unless `proof` is right. */
+export interface ClaimState extends PublicKeys {
+  device_id: string;
+  label: string;
+  type: DeviceType;
+  class: DeviceClass;
+  proof: string;
+  commitment: string | null;
+  nonce: string | null;
+}
+
+export interface PairingState {
+  pairing_id: string;
+  status: PairingStatus;
+  expires_at: number;
+  claim: ClaimState | null;
+}
+
+export interface SignedApproval {
+  approval: string;
+  proof: string;
+  signature: string;
+}
+
+export interface OutcomeState {
+  status: PairingStatus;
+  expires_at: number;
+  greeting: (PublicKeys & { nonce: string }) | null;
+  admission: (SignedApproval & EnrolledState) | null;
+}
+
+/** Who a device is to its server. */
+export interface EnrolledState {
+  owner_id: string;
+  device_id: string;
+  device_token: string;
+  server_key: string;
 }
 
 export interface SyncEntry {
@@ -135,11 +189,26 @@ export class Api {
   pushKey = () => this.#json<{ public_key: string }>("GET", "/v1/push/key");
   invite = () => this.#json<Invitation>("POST", "/v1/invitations");
 
+  openPairing = (id: string) =>
+    this.#json<{ pairing_id: string; expires_at: number }>("POST", "/v1/pairings", { pairing_id: id });
+  /** Answers as soon as the status is no longer `was`, after 25 s at the latest. */
+  pairing = (id: string, was: PairingStatus, signal: AbortSignal) =>
+    this.#json<PairingState>("GET", `/v1/pairings/${id}?wait=25&was=${was}`, undefined, signal);
+  greetPairing = (id: string, nonce: string) => this.#json<void>("POST", `/v1/pairings/${id}/greet`, { nonce });
+  approvePairing = (id: string, approval: SignedApproval) =>
+    this.#json<void>("POST", `/v1/pairings/${id}/approve`, approval);
+  rejectPairing = (id: string) => this.#json<void>("DELETE", `/v1/pairings/${id}`);
+  claimPairing = (id: string, request: ClaimRequest) =>
+    this.#json<ClaimResponse>("POST", `/v1/pairings/${id}/claim`, request);
+  pairingOutcome = (id: string, was: PairingStatus, signal: AbortSignal) =>
+    this.#json<OutcomeState>("GET", `/v1/pairings/${id}/outcome?wait=25&was=${was}`, undefined, signal);
+  revealPairing = (id: string, nonce: string) => this.#json<void>("POST", `/v1/pairings/${id}/reveal`, { nonce });
+
   /** Opens the stream behind `after`; its body ends when `signal` is aborted. */
   openSync = (after: number, signal: AbortSignal) => this.#send("GET", `/v1/sync?after=${after}`, undefined, signal);
 
-  async #json<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await this.#send(method, path, body);
+  async #json<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+    const response = await this.#send(method, path, body, signal);
     return (response.status === 204 ? undefined : await response.json()) as T;
   }
 
@@ -167,6 +236,11 @@ export class Api {
 export function skewOf(serverSeconds: number, clock: Clock): number | null {
   const behind = serverSeconds - clock.now();
   return Math.abs(behind) > SKEW_TOLERANCE_SECONDS ? behind : null;
+}
+
+/** The pairing is over or unknown: nothing is left to be withdrawn. */
+export function isClosedPairing(error: unknown): boolean {
+  return error instanceof RefusedError && (error.status === 404 || error.code === "pairing_closed");
 }
 
 async function refusalOf(response: Response): Promise<RefusedError> {

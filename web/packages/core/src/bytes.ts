@@ -21,6 +21,11 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
+/** URL-safe base64 without padding. */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
 /** Takes standard and URL-safe base64, padded or not; throws DOMException on anything else. */
 export function fromBase64(text: string): Bytes {
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
@@ -30,4 +35,19 @@ export function fromBase64(text: string): Bytes {
 /** Lower-case hexadecimal digits. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function concat(...parts: readonly Uint8Array[]): Bytes {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+/** Compares in a time that does not tell where they differ. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.reduce((sum, byte, index) => sum | (byte ^ (b[index] ?? 0)), 0) === 0;
 }

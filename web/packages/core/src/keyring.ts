@@ -5,24 +5,28 @@ import type { DeviceKeys } from "./keys.ts";
 
 export const SERVER = "server";
 
+/** The X25519 key, in base64, of a device whose keys were checked; null for any other. */
+export type FindPeerKey = (deviceId: string) => Promise<string | null>;
+
 export class Keyring {
   readonly #keys: DeviceKeys;
   readonly #serverKey: string;
-  #shared: Promise<Bytes> | null = null;
+  readonly #findPeerKey: FindPeerKey;
+  readonly #shared = new Map<string, Promise<Bytes>>();
 
   /** `serverKey` is base64. */
-  constructor(keys: DeviceKeys, serverKey: string) {
+  constructor(keys: DeviceKeys, serverKey: string, findPeerKey: FindPeerKey = async () => null) {
     this.#keys = keys;
     this.#serverKey = serverKey;
+    this.#findPeerKey = findPeerKey;
   }
 
-  /**
-   * The key shared with a sender, null for one that is not known.
-   * Devices that were paired by the protocol will be looked up here, by their checked keys.
-   */
+  /** The key shared with a sender, null for one that is not known: the server's word for its keys is not enough. */
   async keyFor(sender: string): Promise<Bytes | null> {
-    if (sender !== SERVER) return null;
-    this.#shared ??= this.#keys.sharedKey(fromBase64(this.#serverKey));
-    return this.#shared;
+    const theirs = sender === SERVER ? this.#serverKey : await this.#findPeerKey(sender);
+    if (theirs === null) return null;
+    const shared = this.#shared.get(theirs) ?? this.#keys.sharedKey(fromBase64(theirs));
+    this.#shared.set(theirs, shared);
+    return shared;
   }
 }

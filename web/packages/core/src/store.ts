@@ -10,6 +10,8 @@ export interface Device {
   deviceId: string;
   deviceToken: string;
   label: string;
+  /** A desktop is shown things, and answers nothing. Absent on phones enrolled before there were others. */
+  deviceClass?: "phone" | "desktop";
   /** The server's X25519 key in base64. */
   serverKey: string;
 }
