@@ -28,7 +28,6 @@ def build_server(
     caller_of: Callable[[Context], Caller], waiting: Waiting, unread: UnreadQuestions
 ) -> Server[dict[str, Any]]:
     """Return the server. `caller_of` tells on whose behalf a request is made."""
-
     advertised = advertised_tools()
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

@@ -8,7 +8,7 @@ import msgspec
 
 from reflecto.agents import tool_models as models
 from reflecto.agents.holding import HOLD_SECONDS, Hold, Report, Waiting, answered_result, closed_result
-from reflecto.agents.unread import UnreadQuestions
+from reflecto.agents.unread import Content, UnreadQuestions
 from reflecto.client.aio import AsyncReflecto
 from reflecto.client.errors import AlreadyAnswered, QuestionCancelled, QuestionExpired
 from reflecto.client.results import Caveat, Delivery
@@ -67,17 +67,9 @@ class Tool:
 async def ask_user(call: ToolCall, arguments: models.AskUser) -> models.QuestionResult:
     """Ask, and hold the call for the tap. The same call whose result was lost finds its question."""
     hold = call.hold()
-    client = call.caller.client
-    content = (call.caller.name, arguments.question, arguments.choices, arguments.expires_in)
-    with call.unread.asking(content, client) as unread:
-        unread.question = await client.create(
-            arguments.question,
-            arguments.choices,
-            expires_in=arguments.expires_in,
-            idempotency_key=unread.key,
-            timeout=hold.seconds_left,
-        )
-        return await hold.for_answer(client, unread.question)
+    content = Content(call.caller.name, arguments.question, arguments.choices, arguments.expires_in)
+    with call.unread.asking(content, call.caller.client) as unread:
+        return await hold.for_answer(call.caller.client, await unread.ask(hold.seconds_left))
 
 
 async def wait_for_answer(call: ToolCall, arguments: models.WaitForAnswer) -> models.QuestionResult:

@@ -22,18 +22,44 @@ from reflecto.client.results import Question
 GRACE_SECONDS: Final = 30.0  # an agent that repeats a failed call has to be told of the failure and to think first
 WITHDRAW_SECONDS: Final = 2.0  # at the end of the process; clients kill one that takes longer
 
-Content = tuple[object, ...]  # whose question it is, and everything that is asked
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Whose question it is, and everything that is asked. Only an equal one is the same question."""
+
+    caller: str
+    question: str
+    choices: tuple[str, ...]
+    expires_in: int
 
 
 @dataclass(eq=False, slots=True)
 class Unread:
-    """One question: the key that finds it again, and itself once the server has it."""
+    """One question: the key that finds it again, and itself once the server has confirmed it."""
 
     content: Content
     client: AsyncReflecto
     key: str = field(default_factory=lambda: f"mcp-{uuid.uuid4()}")
     question: Question | None = None
     withdrawal: "asyncio.Task[None] | None" = None
+
+    async def ask(self, timeout_seconds: float) -> Question:
+        """Ask, or find what was asked before. Raises: ReflectoError."""
+        self.question = await self.client.create(
+            self.content.question,
+            self.content.choices,
+            expires_in=self.content.expires_in,
+            idempotency_key=self.key,
+            timeout=timeout_seconds,
+        )
+        return self.question
+
+    async def withdraw(self) -> None:
+        """Withdraw it. What the server cannot be told ends by itself when it expires."""
+        with suppress(ReflectoError):
+            # Cut off before the reply, nobody knows whether it was stored; asking with its key finds it.
+            question = self.question or await self.ask(0.0)
+            await self.client.cancel(question, timeout=WITHDRAW_SECONDS)
 
 
 class UnreadQuestions:
@@ -68,7 +94,7 @@ class UnreadQuestions:
         for each in left:
             if each.withdrawal is not None:
                 each.withdrawal.cancel()
-        withdrawals = (self._withdraw(each) for each in (*self._asking, *left))
+        withdrawals = (each.withdraw() for each in (*self._asking, *left))
         with anyio.move_on_after(WITHDRAW_SECONDS, shield=True):
             await asyncio.gather(*withdrawals, *self._withdrawals, return_exceptions=True)
 
@@ -90,10 +116,4 @@ class UnreadQuestions:
     async def _withdraw_later(self, unread: Unread) -> None:
         await self._pause(self._grace_seconds)
         self._left.remove(unread)
-        await self._withdraw(unread)
-
-    async def _withdraw(self, unread: Unread) -> None:
-        """Withdraw it, where it got so far. What the server cannot be told ends by itself when it expires."""
-        if unread.question is not None:
-            with suppress(ReflectoError):
-                await unread.client.cancel(unread.question, timeout=WITHDRAW_SECONDS)
+        await unread.withdraw()
