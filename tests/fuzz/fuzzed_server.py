@@ -114,5 +114,7 @@ class FuzzedServer:
 
     async def _serve(self) -> None:
         async with run_server(self._folder, self.clock, wrap_app=self.ledger.wrap) as self.running:
+            # Not from the address that guesses wrong codes.
+            self.running.http = await self.running.client("127.0.0.2")
             self._up.set()
             await self._stop.wait()

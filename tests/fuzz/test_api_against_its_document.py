@@ -8,6 +8,7 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis import Case
 from schemathesis.checks import CheckContext
+from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.transport import Response
 from schemathesis.specs.openapi.checks import ignored_auth, negative_data_rejection, positive_data_acceptance
 
@@ -87,6 +88,8 @@ def unfair_checks(case: Case[Any]) -> list[Any]:
     unfair = [positive_data_acceptance]
     if case.media_type == "text/plain" and not isinstance(case.body, str):
         unfair.append(negative_data_rejection)  # a number is text too
+    if case.meta and case.meta.is_negative_at(ParameterLocation.HEADER):
+        unfair.append(negative_data_rejection)  # the missing token was put back
     return unfair
 
 
