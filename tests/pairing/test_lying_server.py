@@ -149,7 +149,7 @@ def forge(what: str, approval: rules.Approval) -> rules.Approval:
         "keys swapped": (by_phone, swap(by_device, public_key=fresh_key())),
         "class swapped": (by_phone, swap(by_device, device_class="phone")),
         "left out": (by_phone,),
-        "listed twice": (by_phone, by_device, swap(by_device, label="Twin")),
+        "listed twice": (by_phone, swap(by_device, label="Twin"), by_device),
         "phone's keys swapped": (swap(by_phone, signing_key=fresh_signing_key()), by_device),
         "phone left out": (by_device,),
     }

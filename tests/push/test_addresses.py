@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 
 from reflecto.bootstrap import PushOptions
 from reflecto.crypto.webpush import VapidKeys
-from reflecto.push.addresses import CheckedBackend, ForbiddenAddressError, is_public
+from reflecto.push.addresses import CheckedBackend, ForbiddenAddressError, is_public, resolve
 from reflecto.push.service import tls_context
 from tests.actors import enroll
 from tests.builders import NOW
@@ -81,6 +81,37 @@ async def test_the_next_address_of_a_name_is_tried_when_the_first_does_not_answe
     stream = await backend(["127.9.9.9", "127.0.0.1"], allow_private=True).connect_tcp("push.example", port)
     assert stream.get_extra_info("server_addr")[0] == "127.0.0.1"
     await stream.aclose()
+
+
+class Unreachable(httpcore.AsyncNetworkBackend):
+    """Sockets that never connect; it remembers how long each was given."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[str, float | None]] = []
+
+    async def connect_tcp(self, host: str, port: int, timeout: float | None = None, *_: object, **__: object):  # noqa: ASYNC109
+        self.given.append((host, timeout))
+        raise httpcore.ConnectTimeout(f"{host}:{port}")
+
+
+async def test_an_address_that_leads_nowhere_leaves_time_for_the_next():
+    async def resolve(_host: str, _port: int) -> list[str]:
+        return [f"127.0.0.{number}" for number in range(1, 9)]
+
+    sockets = Unreachable()
+    with pytest.raises(httpcore.ConnectTimeout):
+        await CheckedBackend(allow_private=True, resolve=resolve, sockets=sockets).connect_tcp("push.example", 443)
+    assert sockets.given == [(f"127.0.0.{number}", 3.0) for number in range(1, 5)]
+
+
+async def test_names_and_addresses_are_resolved_for_real_and_failures_are_told():
+    assert "127.0.0.1" in await resolve("localhost", 443)
+    assert await resolve("127.0.0.1", 443) == ["127.0.0.1"]
+    for broken in ("a" * 64 + ".example", ""):
+        with pytest.raises((OSError, UnicodeError)):
+            await resolve(broken, 443)
+    with pytest.raises(httpcore.ConnectError):
+        await CheckedBackend(allow_private=False).connect_tcp("a" * 64 + ".example", 443)
 
 
 async def test_a_name_without_an_address_is_no_connection():

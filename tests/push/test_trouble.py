@@ -148,16 +148,45 @@ async def test_many_that_gathered_while_the_push_service_was_down_become_one_wak
     subscriber: Subscriber, sender: Program, push_service: PushServiceOnLoopback, clock: FakeClock
 ):
     push_service.answer_next(reply(503))
-    for _ in range(9):
-        await sender.call("POST", "/v1/send", json={"message": "Hi", "priority": "low", "ttl": 600})
+    await sender.call("POST", "/v1/send", json={"message": "First", "priority": "low"})
     await push_service.next()
     await clock.until_waited_for(NOW + 2)
+    for _ in range(9):
+        await sender.call("POST", "/v1/send", json={"message": "Hi", "priority": "low", "ttl": 600})
     clock.advance(2)
-    seqs = []
-    while 10 not in seqs:
-        seqs.append((await push_service.next()).open(subscriber)["seq"])
+    assert (await push_service.next()).open(subscriber)["seq"] == 2
+    wake_up = await push_service.next()
+    assert wake_up.open(subscriber) == {"seq": 11}
+    assert [wake_up.headers[name] for name in ("topic", "urgency", "ttl")] == ["wake", "low", "598"]
     await sender.call("POST", "/v1/send", json={"message": "Next"})
-    assert (await push_service.next()).open(subscriber)["seq"] == 11
+    assert (await push_service.next()).open(subscriber)["seq"] == 12
+    assert push_service.waiting == 0
+
+
+async def test_eight_that_gathered_are_still_pushed_one_by_one(
+    subscriber: Subscriber, sender: Program, push_service: PushServiceOnLoopback, clock: FakeClock
+):
+    push_service.answer_next(reply(503))
+    await sender.call("POST", "/v1/send", json={"message": "First"})
+    await push_service.next()
+    await clock.until_waited_for(NOW + 2)
+    for _ in range(8):
+        await sender.call("POST", "/v1/send", json={"message": "Hi"})
+    clock.advance(2)
+    opened = [(await push_service.next()).open(subscriber) for _ in range(9)]
+    assert [each["seq"] for each in opened] == list(range(2, 11))
+    assert all("blob" in each for each in opened)
+
+
+async def test_a_reply_without_end_is_not_read_to_it(
+    subscriber: Subscriber, sender: Program, push_service: PushServiceOnLoopback
+):
+    push_service.answer_next(b"HTTP/1.1 201 Created\r\nContent-Length: 1000000000\r\n\r\n" + b"x" * 8_192)
+    await sender.call("POST", "/v1/send", json={"message": "Hi"})
+    await push_service.next()
+    await sender.call("POST", "/v1/send", json={"message": "Next"})
+    assert (await push_service.next()).open(subscriber)["seq"] == 3
+    assert push_service.accepted_connections == 2
 
 
 async def test_a_question_that_ended_while_the_push_service_was_down_is_pushed_as_its_end_only(

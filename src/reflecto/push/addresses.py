@@ -6,7 +6,9 @@ The address that was checked is the one connected to: a name is resolved once, s
 import asyncio
 import ipaddress
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Final
 
 import httpcore
@@ -15,6 +17,7 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 ADDRESSES_TRIED: Final = 4  # of one name
+CONNECT_SECONDS: Final = 3.0  # for each: IPv6 that leads nowhere must leave time for IPv4
 # RFC 6052: a network with IPv6 only reaches IPv4 hosts under these, private ones too.
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 # Not of the public internet, although not every version of `ipaddress` says so: local NAT64, IPv4-compatible
@@ -49,19 +52,45 @@ def _with_embedded(address: IPAddress) -> list[IPAddress]:
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Return the host's addresses, in the order they should be tried. Raises: OSError."""
+    """Return the host's addresses, in the order they should be tried. Raises: OSError, UnicodeError.
+
+    In a thread of its own: a resolver that hangs must neither occupy the loop's threads nor hold up the server's stop.
+    """
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    found: asyncio.Future[list[str]] = loop.create_future()
+
+    def look_up() -> None:
+        addresses: list[str] = []
+        error: OSError | UnicodeError | None = None
+        try:
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+            addresses = list(dict.fromkeys(str(address[0]) for *_, address in entries))
+        except (OSError, UnicodeError) as caught:
+            error = caught
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(tell, addresses, error)
+
+    def tell(addresses: list[str], error: OSError | UnicodeError | None) -> None:
+        if not found.done():
+            found.set_exception(error) if error else found.set_result(addresses)
+
+    threading.Thread(target=look_up, name="push-resolver", daemon=True).start()
+    return await found
 
 
 class CheckedBackend(httpcore.AsyncNetworkBackend):
     """httpcore's sockets, to public addresses only unless `allow_private`."""
 
-    def __init__(self, *, allow_private: bool, resolve: Resolve = resolve) -> None:
+    def __init__(
+        self,
+        *,
+        allow_private: bool,
+        resolve: Resolve = resolve,
+        sockets: httpcore.AsyncNetworkBackend | None = None,
+    ) -> None:
         self._allow_private = allow_private
         self._resolve = resolve
-        self._sockets = httpcore.AnyIOBackend()
+        self._sockets = sockets or httpcore.AnyIOBackend()
 
     async def connect_tcp(
         self,
@@ -75,10 +104,11 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 
         Raises: ForbiddenAddressError; httpcore.ConnectError, httpcore.ConnectTimeout.
         """
+        attempt_seconds = min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
         failure: Exception = httpcore.ConnectError(f"{host} has no address")
         for address in await self._allowed_addresses(host, port):
             try:
-                return await self._sockets.connect_tcp(address, port, timeout, local_address, socket_options)
+                return await self._sockets.connect_tcp(address, port, attempt_seconds, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure
