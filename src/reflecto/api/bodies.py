@@ -2,18 +2,16 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from io import BytesIO
+from contextlib import aclosing
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import msgspec
-from python_multipart import parse_form
-from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import Field
 
 from reflecto.api.http import Call
+from reflecto.api.multipart import MultipartFields
 from reflecto.contract.errors import INVALID_ACTION, INVALID_BODY, UNSUPPORTED_MEDIA_TYPE, ApiError
-from reflecto.contract.limits import SEND_BODY_MAX_BYTES
+from reflecto.contract.limits import PICTURE_MAX_BYTES, SEND_BODY_MAX_BYTES
 from reflecto.contract.wire import M, build_request, parse_object
 
 FORM_FIELDS_MAX: Final = 64
@@ -33,15 +31,14 @@ async def read_fields(call: Call, model: type[M]) -> tuple[Mapping[str, Any], bo
         "multipart/form-data",
     }:
         raise ApiError(UNSUPPORTED_MEDIA_TYPE, "Content-Type must be JSON, a form or text/plain")
+    known = {field.encode_name for field in msgspec.structs.fields(model)}
+    if media_type == "multipart/form-data":
+        return _unique(await _read_multipart(call, known)), False
     body = await call.read_body(SEND_BODY_MAX_BYTES)
     if media_type == "application/json":
         return parse_object(body), True
-    if media_type == "multipart/form-data":
-        return _unique(_parse_multipart(call.header(b"content-type") or "", body)), False
-    if media_type == "application/x-www-form-urlencoded":
-        known = {field.encode_name for field in msgspec.structs.fields(model)}
-        if _names_a_field(body, known):
-            return _unique(_parse_urlencoded(body)), False
+    if media_type == "application/x-www-form-urlencoded" and _names_a_field(body, known):
+        return _unique(_parse_urlencoded(body)), False
     return {"message": _decode(body)}, True
 
 
@@ -76,20 +73,13 @@ def _parse_urlencoded(body: bytes) -> list[tuple[str, str]]:
         raise ApiError(INVALID_BODY) from None
 
 
-def _parse_multipart(content_type: str, body: bytes) -> list[tuple[str, str]]:
-    """Return the fields; files are ignored, as Pushover's clients may attach a picture.
-
-    Decoding is ours: starlette's form parser takes what is not UTF-8 for Latin-1, and decodes with any codec the
-    client names, such as `unicode_escape`, out of which come lone surrogates.
-    """
-    fields: list[Field] = []
-    try:
-        parse_form({"Content-Type": content_type.encode("latin-1")}, BytesIO(body), fields.append, lambda _file: None)
-    except FormParserError:
-        raise ApiError(INVALID_BODY) from None
-    if len(fields) > FORM_FIELDS_MAX:
-        raise ApiError(INVALID_BODY, f"A form may have {FORM_FIELDS_MAX} fields")
-    return [(_decode(field.field_name or b""), _decode(field.value or b"")) for field in fields]
+async def _read_multipart(call: Call, known: set[str]) -> list[tuple[str, str]]:
+    """Return the fields. A picture, as Pushover's clients may attach one, is thrown away as it comes."""
+    form = MultipartFields(call.header(b"content-type") or "", known, SEND_BODY_MAX_BYTES)
+    async with aclosing(call.stream(PICTURE_MAX_BYTES + SEND_BODY_MAX_BYTES)) as chunks:
+        async for chunk in chunks:
+            form.write(chunk)
+    return [(name, _decode(value)) for name, value in form.finish()]
 
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qs
@@ -98,14 +98,17 @@ class Call:
         return decode_request(model, await self.read_body(max_bytes))
 
     async def read_body(self, max_bytes: int) -> bytes:
-        """Return the whole body; stop reading at `max_bytes`, whatever Content-Length says.
+        """Return the whole body. Raises: as `stream`."""
+        return b"".join([chunk async for chunk in self.stream(max_bytes)])
+
+    async def stream(self, max_bytes: int) -> AsyncGenerator[bytes, None]:
+        """Yield the body as it comes; stop reading at `max_bytes`, whatever Content-Length says.
 
         Raises: ApiError `payload_too_large`; ClientDisconnectedError.
         """
         announced = self.header(b"content-length")
         if announced is not None and announced.isdigit() and int(announced) > max_bytes:
             raise ApiError(PAYLOAD_TOO_LARGE, details={"size": int(announced), "max": max_bytes})
-        chunks: list[bytes] = []
         size = 0
         while True:
             message = await self.receive()
@@ -115,10 +118,12 @@ class Call:
             size += len(chunk)
             if size > max_bytes:
                 raise ApiError(PAYLOAD_TOO_LARGE, details={"size": size, "max": max_bytes})
-            chunks.append(chunk)
-            if not message.get("more_body", False):
+            is_last = not message.get("more_body", False)
+            if is_last:
                 self.scope[BODY_IS_READ] = True
-                return b"".join(chunks)
+            yield chunk
+            if is_last:
+                return
 
     async def answer(self, reply: Reply) -> None:
         """Send the reply."""

@@ -78,8 +78,9 @@ def pushover_routes(gate: Gate, messages: Messages, devices: Devices) -> list[Ro
         sender = await _authenticate(gate, call, fields)
 
         async def handle(_call: Call, sender: Sender) -> Reply:
-            request = message_of(PushoverRequest, fields, typed=False)
-            sent = await messages.send(sender, request.as_send())
+            given = {name: value for name, value in fields.items() if value is not None}
+            request = message_of(PushoverRequest, given, typed=False)
+            sent = await messages.send(sender, request.as_send(), or_to_all=True)
             return Reply(200, {"status": 1, "request": sent.id}, _app_limits(gate, sender))
 
         return await gate.run(call, sender, handle)
@@ -91,11 +92,11 @@ def pushover_routes(gate: Gate, messages: Messages, devices: Devices) -> list[Ro
         return Reply(200, {"status": 1, "group": 0, "devices": labels, "licenses": [], "request": _request_id()})
 
     async def list_sounds(call: Call) -> Reply:
-        await gate.auth.sender_with(call, _query_token(call))
+        await gate.auth.sender_with(call, await _token_of_get(call))
         return Reply(200, {"status": 1, "sounds": SOUNDS, "request": _request_id()})
 
     async def app_limits(call: Call) -> Reply:
-        sender = await gate.auth.sender_with(call, _query_token(call))
+        sender = await gate.auth.sender_with(call, await _token_of_get(call))
         limit, remaining, reset = _app_limits(gate, sender).values()
         counts = {"limit": int(limit), "remaining": int(remaining), "reset": int(reset)}
         return Reply(200, {**counts, "status": 1, "request": _request_id()})
@@ -125,8 +126,12 @@ async def _authenticate(gate: Gate, call: Call, fields: Mapping[str, Any]) -> Se
     return await gate.auth.sender_with(call, token.strip())
 
 
-def _query_token(call: Call) -> str:
+async def _token_of_get(call: Call) -> str:
+    """Return the token of the query, or as some clients send it, of a form in the body of a GET."""
     token = call.query("token")
+    if not token and call.media_type in {"application/x-www-form-urlencoded", "multipart/form-data"}:
+        fields, _ = await read_fields(call, PushoverRequest)
+        token = fields.get("token")
     if not token:
         raise ApiError(MISSING_TOKEN, "token must be a sender token, rfk_live_…")
     return token.strip()

@@ -66,6 +66,7 @@ ENVELOPE_MAX_BYTES: Final = 2_048  # of a message, serialized, before it is seal
 TTL_MAX_SECONDS: Final = 259_200
 CONNECTED_ONLY_SECONDS: Final = 30  # ttl 0: how long a connected device has to take the message
 SEND_BODY_MAX_BYTES: Final = 65_536  # a valid message, wholly escaped, is below 12 KB; multipart adds headers
+PICTURE_MAX_BYTES: Final = 5_242_880  # in a multipart body; ignored, and as large as Pushover's clients may attach one
 
 # Documents
 FILENAME_MAX_CHARS: Final = 120

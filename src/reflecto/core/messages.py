@@ -83,8 +83,10 @@ class Messages:
         self._quotas = quotas
         self._clock = clock
 
-    async def send(self, sender: Sender, request: SendRequest) -> SendResponse:
+    async def send(self, sender: Sender, request: SendRequest, *, or_to_all: bool = False) -> SendResponse:
         """Queue the message for the devices meant; no device at all is a caveat, not an error.
+
+        `or_to_all`: where nobody has any of the names, all devices are meant.
 
         Raises: ApiError for a field out of bounds, `scope_denied`, `priority_capped`, `payload_too_large`,
         `rate_limit_exceeded`, in this order.
@@ -110,6 +112,8 @@ class Messages:
         ttl_seconds = clamp_ttl(request.ttl)
         with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             meant, unknown = await self._dispatcher.devices_meant(sender, request.device)
+            if or_to_all and not meant:
+                meant, _ = await self._dispatcher.devices_meant(sender, "all")
             if ttl_seconds == 0:
                 meant = [device for device in meant if self._wakeups.is_connected(device.id)]
             expires_at = int(now) + (ttl_seconds or CONNECTED_ONLY_SECONDS)

@@ -1,0 +1,104 @@
+"""The text fields of a multipart body, read as it comes: pictures and whatever else is not asked for take no memory.
+
+Decoding is ours: starlette's form parser takes what is not UTF-8 for Latin-1, and decodes with any codec the client
+names, such as `unicode_escape`, out of which come lone surrogates.
+"""
+
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
+from reflecto.contract.errors import INVALID_BODY, PAYLOAD_TOO_LARGE, ApiError
+
+PARTS_MAX: Final = 64
+_PLAIN_ENCODINGS: Final = frozenset({b"", b"7bit", b"8bit", b"binary"})
+
+
+class MultipartFields:
+    """Feed it the body with `write`; `fields` has the text fields among `known`, in their order, once it is whole.
+
+    Each method raises ApiError `invalid_body`, or `payload_too_large` where those fields exceed `max_bytes`.
+    """
+
+    def __init__(self, content_type: str, known: AbstractSet[str], max_bytes: int) -> None:
+        self.fields: list[tuple[str, bytes]] = []
+        self._known, self._max_bytes = known, max_bytes
+        self._kept_bytes = self._parts = 0
+        self._headers: dict[bytes, bytes] = {}
+        self._header = [b"", b""]
+        self._name: str | None = None  # of the part at hand, if it is to be kept
+        self._value = bytearray()
+        self._is_whole = False
+        boundary = parse_options_header(content_type)[1].get(b"boundary")
+        if not boundary:
+            raise ApiError(INVALID_BODY)
+        try:
+            self._parser = MultipartParser(
+                boundary,
+                {
+                    "on_part_begin": self._begin_part,
+                    "on_header_field": self._take_header_name,
+                    "on_header_value": self._take_header_value,
+                    "on_header_end": self._end_header,
+                    "on_headers_finished": self._end_headers,
+                    "on_part_data": self._take_data,
+                    "on_part_end": self._end_part,
+                    "on_end": self._end,
+                },
+            )
+        except FormParserError:
+            raise ApiError(INVALID_BODY) from None
+
+    def write(self, chunk: bytes) -> None:
+        """Take some more of the body."""
+        try:
+            self._parser.write(chunk)
+        except FormParserError:
+            raise ApiError(INVALID_BODY) from None
+
+    def finish(self) -> list[tuple[str, bytes]]:
+        """Return the fields, now that there is no more."""
+        if not self._is_whole:
+            raise ApiError(INVALID_BODY)
+        return self.fields
+
+    def _begin_part(self) -> None:
+        self._parts += 1
+        if self._parts > PARTS_MAX:
+            raise ApiError(INVALID_BODY, f"A form may have {PARTS_MAX} fields")
+        self._headers = {}
+
+    def _take_header_name(self, data: bytes, start: int, end: int) -> None:
+        self._header[0] += data[start:end]
+
+    def _take_header_value(self, data: bytes, start: int, end: int) -> None:
+        self._header[1] += data[start:end]
+
+    def _end_header(self) -> None:
+        self._headers[self._header[0].lower()] = self._header[1].strip()
+        self._header = [b"", b""]
+
+    def _end_headers(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition"))
+        if self._headers.get(b"content-transfer-encoding", b"").lower() not in _PLAIN_ENCODINGS:
+            raise ApiError(INVALID_BODY)  # RFC 7578 4.7: deprecated, and nobody sends it
+        name = options.get(b"name", b"").decode("utf-8", errors="replace")
+        self._name = name if name in self._known and b"filename" not in options else None
+        self._value = bytearray()
+
+    def _take_data(self, data: bytes, start: int, end: int) -> None:
+        if self._name is None:
+            return
+        self._kept_bytes += end - start
+        if self._kept_bytes > self._max_bytes:
+            raise ApiError(PAYLOAD_TOO_LARGE, details={"size": self._kept_bytes, "max": self._max_bytes})
+        self._value += data[start:end]
+
+    def _end_part(self) -> None:
+        if self._name is not None:
+            self.fields.append((self._name, bytes(self._value)))
+
+    def _end(self) -> None:
+        self._is_whole = True
