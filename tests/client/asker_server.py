@@ -123,17 +123,21 @@ class AskerServer:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
-    def answer(self, index: int = 0, **fields: object) -> None:
-        """Tap a choice of the latest question."""
-        state = self.latest
+    def answer(self, index: int = 0, state: dict[str, Any] | None = None, **fields: object) -> None:
+        """Tap a choice of a question, by default of the latest."""
+        state = state or self.latest
         label = state["choices"][index]
         taps = {"status": "answered", "choice": label, "choice_index": index, "answered_at": OPENED_AT + 5}
-        self.end(**(taps | {"answered_by": {"device_id": "dev_1", "label": "Pixel"}} | fields))
+        self.end(state, **(taps | {"answered_by": {"device_id": "dev_1", "label": "Pixel"}} | fields))
 
-    def end(self, **fields: object) -> None:
+    def end(self, state: dict[str, Any] | None = None, **fields: object) -> None:
         with self._changed:
-            self.latest.update(fields)
+            (state or self.latest).update(fields)
             self._changed.notify_all()
+
+    @property
+    def pending(self) -> list[dict[str, Any]]:
+        return [state for state in self._states.values() if state["status"] == "pending"]
 
     @property
     def latest(self) -> dict[str, Any]:

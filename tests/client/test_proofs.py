@@ -1,41 +1,16 @@
 """Whose signature makes an answer: pinned keys, and `verify`."""
 
-import base64
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 import reflecto
 from reflecto import AsyncReflecto, Reflecto, verify
-from reflecto.crypto.answers import answer_message, sign_answer
-from tests.builders import DeviceKeys
 from tests.client.asker_server import TOKEN, AskerServer
+from tests.client.signing_phone import SigningPhone
 
 Connect = Callable[..., Reflecto]
-SIGNED_AT = 1_800_000_004
-
-
-class SigningPhone:
-    """Answers the server's latest question as a phone that signs."""
-
-    def __init__(self) -> None:
-        self._keys = DeviceKeys()
-        self.key = base64.b64encode(self._keys.signing_key).decode()
-
-    def answers(self, server: AskerServer, index: int = 0) -> dict[str, Any]:
-        state = server.latest
-        message = answer_message(state["id"], state["question"], state["choices"], index, SIGNED_AT)
-        receipt = {
-            "device_id": "dev_1",
-            "signing_key": self.key,
-            "choice_index": index,
-            "answered_at": SIGNED_AT,
-            "signature": base64.b64encode(sign_answer(self._keys.signing_seed, message)).decode(),
-        }
-        server.answer(index, receipt=receipt)
-        return receipt
 
 
 @pytest.fixture
