@@ -59,10 +59,11 @@ def test_every_call_of_the_asynchronous_client_is_awaited():
 
 
 def test_both_clients_are_made_with_the_same_arguments():
-    made = [inspect.signature(shell.__init__).parameters for shell in (Reflecto, AsyncReflecto)]
-    assert list(made[0]) == list(made[1])
-    for name in set(made[0]) - {"transport", "sleep"}:  # these are asynchronous
-        assert made[0][name] == made[1][name]
+    blocking, asynchronous = (dict(inspect.signature(shell).parameters) for shell in (Reflecto, AsyncReflecto))
+    for own in ("transport", "sleep"):  # the libraries that carry requests differ, and so does pausing
+        blocking.pop(own, None)
+        asynchronous.pop(own)
+    assert list(blocking.items()) == list(asynchronous.items())
 
 
 async def test_the_tap_comes_back(server: AskerServer, connect: Connect):

@@ -52,7 +52,8 @@ class AsyncReflecto:
     - `wait` and `get` leave the question open; whoever has its id can wait again, or cancel it.
     - `create`, `cancel` and what sends may have arrived at the server, or not.
 
-    Args: those of `Reflecto`; `transport` and `sleep` are asynchronous.
+    Args: those of `Reflecto`, with an asynchronous `sleep`, and
+        transport: what carries the requests, by default the network.
 
     Raises: InvalidSettings.
     """
