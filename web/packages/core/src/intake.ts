@@ -6,8 +6,11 @@ import { fromBase64 } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
 import { BadEnvelopeError, type Envelope, openEnvelope } from "./envelope.ts";
 import type { Change } from "./items.ts";
-import type { Keyring } from "./keyring.ts";
+import { type Keyring, SERVER } from "./keyring.ts";
 import type { Reach, Store } from "./store.ts";
+
+/** What another device may send. Questions, their ends and tokens come from the server alone. */
+const PEER_TYPES: readonly Envelope["type"][] = ["notification", "document", "ring"];
 
 export type OnChanges = (changes: Change[]) => void | Promise<void>;
 
@@ -30,16 +33,21 @@ export class Intake {
     if (last) await this.#take(entries, { seq: last.seq, isRewound });
   }
 
-  /** Stores one entry that came by itself: what lies before it in the queue may still be missing. */
-  async takeSingle(entry: Pick<SyncEntry, "from" | "blob">): Promise<void> {
-    await this.#take([entry], null);
+  /**
+   * Stores one entry that came by itself: what lies before it in the queue may still be missing.
+   * False where it could not be read.
+   */
+  async takeSingle(entry: Pick<SyncEntry, "from" | "blob">): Promise<boolean> {
+    return (await this.#take([entry], null)) > 0;
   }
 
-  async #take(entries: readonly Pick<SyncEntry, "from" | "blob">[], reach: Reach | null): Promise<void> {
+  /** Returns how many could be read. */
+  async #take(entries: readonly Pick<SyncEntry, "from" | "blob">[], reach: Reach | null): Promise<number> {
     const opened = await Promise.all(entries.map((entry) => this.#open(entry)));
     const envelopes = opened.filter((envelope) => envelope !== null);
     const changes = await this.#store.takeIn(envelopes, reach, this.#clock.now());
     if (changes.length > 0) await this.#onChanges(changes);
+    return envelopes.length;
   }
 
   /** Null for what this app cannot read: it must not hold up what comes behind it. */
@@ -47,7 +55,8 @@ export class Intake {
     const key = await this.#keyring.keyFor(from);
     if (!key) return null;
     try {
-      return openEnvelope(key, fromBase64(blob));
+      const envelope = openEnvelope(key, fromBase64(blob));
+      return from === SERVER || PEER_TYPES.includes(envelope.type) ? envelope : null;
     } catch (error) {
       if (error instanceof BadBlobError || error instanceof BadEnvelopeError || isDecodingError(error)) return null;
       throw error;

@@ -1,6 +1,6 @@
 /** The one database that the page and its service worker share. */
 
-import type { Device, Item, QueuedAnswer } from "@reflecto/core";
+import type { Device, Item, Peers, QueuedAnswer } from "@reflecto/core";
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { StoredKeys } from "./key-store.ts";
 
@@ -11,6 +11,8 @@ const VERSION = 1;
 export interface Facts {
   device: Device;
   keys: StoredKeys;
+  /** The keys of the owner's other devices, as far as they are known. */
+  peers: Peers;
   cursor: number;
   skewSeconds: number;
   /** The endpoint the server was told last. */

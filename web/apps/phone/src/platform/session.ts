@@ -3,6 +3,7 @@
 import {
   AnswerQueue,
   Api,
+  checkedKeyOf,
   type Device,
   type DeviceKeys,
   Intake,
@@ -45,6 +46,9 @@ export async function openSession(database: Database, onChanges: OnChanges): Pro
       void remember(database, "skewSeconds", clock.skewSeconds);
     },
   );
+  const keyring = new Keyring(keys, device.serverKey, async (id) =>
+    checkedKeyOf((await recall(database, "peers")) ?? {}, id),
+  );
   return {
     database,
     device,
@@ -52,7 +56,7 @@ export async function openSession(database: Database, onChanges: OnChanges): Pro
     store,
     api,
     clock,
-    intake: new Intake(store, new Keyring(keys, device.serverKey), clock, onChanges),
+    intake: new Intake(store, keyring, clock, onChanges),
     answers: new AnswerQueue({ api, store, keys, clock, onChanges }),
   };
 }

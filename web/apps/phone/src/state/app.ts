@@ -1,12 +1,25 @@
 /** The page's model: one object that the screens read and that tells them when to draw again. */
 
-import { Backoff, type Change, type Item, type LinkState, type Question, SyncClient } from "@reflecto/core";
+import {
+  Backoff,
+  type Candidate,
+  type Change,
+  type DeviceState,
+  type Item,
+  type LinkState,
+  PairingPhone,
+  type Question,
+  SyncClient,
+  withChecked,
+  withSeen,
+} from "@reflecto/core";
 import { type News, openChannel, showBadge } from "../platform/channel.ts";
 import { type Database, forgetEverything, openDatabase, recall, remember } from "../platform/database.ts";
 import { ensureSubscription, type PushState, permissionState } from "../platform/push.ts";
 import { openSession, type Session } from "../platform/session.ts";
 import { promptOf } from "../worker/decide-notification.ts";
 import { enrol } from "./enrol.ts";
+import { type Joined, keepJoined } from "./join.ts";
 import { openQuestions } from "./lists.ts";
 import { registerWorker } from "./worker-link.ts";
 
@@ -62,6 +75,37 @@ export class App {
     this.#channel.postMessage({ what: "forgotten" } satisfies News); // whoever held the old identity
     await this.#start();
     return token;
+  }
+
+  /** Goes on as the device that a pairing made of this browser. */
+  async join(joined: Joined): Promise<void> {
+    await keepJoined(this.#database, joined);
+    this.#channel.postMessage({ what: "forgotten" } satisfies News);
+    await this.#start();
+  }
+
+  /** Invites a device by the protocol in which neither end has to believe the server. */
+  async invitePairing(): Promise<PairingPhone> {
+    if (!this.session) throw new Error("This phone is not paired");
+    return PairingPhone.invite(this.session);
+  }
+
+  async approvePairing(pairing: PairingPhone, candidate: Candidate): Promise<void> {
+    const peers = (await recall(this.#database, "peers")) ?? {};
+    await pairing.approve(candidate, peers);
+    await remember(this.#database, "peers", withChecked(peers, candidate.deviceId, candidate.claim));
+  }
+
+  /** The owner's devices; their keys are kept from the first time they are seen. */
+  async devices(): Promise<DeviceState[]> {
+    const devices = (await this.session?.api.devices())?.devices ?? [];
+    await remember(this.#database, "peers", withSeen((await recall(this.#database, "peers")) ?? {}, devices));
+    return devices;
+  }
+
+  /** A desktop is shown things; it neither answers nor decides about others. */
+  get isPhone(): boolean {
+    return this.session?.device.deviceClass !== "desktop";
   }
 
   /** False where the tap came too late or twice. */

@@ -9,6 +9,7 @@ import { Icon, Mark } from "./icons.tsx";
 import { Enrol } from "./screens/enrol.tsx";
 import { History } from "./screens/history.tsx";
 import { Inbox } from "./screens/inbox.tsx";
+import { Join } from "./screens/join.tsx";
 import { Questions } from "./screens/questions.tsx";
 import { Revoked } from "./screens/revoked.tsx";
 import { RingScreen } from "./screens/ring.tsx";
@@ -25,6 +26,17 @@ export function Shell({ app }: { app: App }) {
 function Screens() {
   const app = useApp();
   const [isEnrolling, setEnrolling] = useState(app.session === null || location.pathname === "/enroll");
+  const [isJoining, setJoining] = useState(location.pathname === "/pair");
+  if (isJoining) {
+    return (
+      <Join
+        onDone={() => {
+          setJoining(false);
+          setEnrolling(app.session === null);
+        }}
+      />
+    );
+  }
   if (isEnrolling || !app.session) return <Enrol onDone={() => setEnrolling(false)} />;
   if (app.link === "revoked") return <Revoked onDone={() => setEnrolling(true)} />;
   return <Tabs />;
@@ -39,10 +51,12 @@ const TITLES: Readonly<Record<Tab, string>> = {
 
 function Tabs() {
   const app = useApp();
-  const { tab, part } = useRoute();
+  const route = useRoute();
+  const tabs = (Object.keys(TITLES) as Tab[]).filter((name) => app.isPhone || name !== "questions");
+  const { tab, part } = tabs.includes(route.tab) ? route : { tab: "inbox" as Tab, part: null };
   const open = openQuestions(app.items, app.now());
   const ring = soundingRing(app.items, app.now());
-  const title = tab === "settings" ? partTitle(part) : null;
+  const title = tab === "settings" ? partTitle(part, app.isPhone) : null;
   useTick(open.length > 0 || ring !== null);
   const counts: Partial<Record<Tab, number>> = { questions: open.length, inbox: unreadCount(app.items) };
   return (
@@ -52,7 +66,7 @@ function Tabs() {
           <Mark />
           <span>Reflecto</span>
         </div>
-        {(Object.keys(TITLES) as Tab[]).map((name) => (
+        {tabs.map((name) => (
           <TabLink key={name} tab={name} isCurrent={name === tab} count={counts[name] ?? 0} />
         ))}
       </nav>

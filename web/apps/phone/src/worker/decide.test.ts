@@ -113,6 +113,7 @@ const get = { method: "GET", mode: "cors" };
 test.each([
   ["the page", { ...get, mode: "navigate", url: `${ORIGIN}/` }, "page"],
   ["the enrolment page", { ...get, mode: "navigate", url: `${ORIGIN}/enroll#X` }, "page"],
+  ["the pairing page", { ...get, mode: "navigate", url: `${ORIGIN}/pair#X` }, "page"],
   ["another page of the server", { ...get, mode: "navigate", url: `${ORIGIN}/docs` }, "network"],
   ["an asset", { ...get, url: `${ORIGIN}/assets/a-1.js` }, "cached"],
   ["the API", { ...get, url: `${ORIGIN}/v1/sync?after=0` }, "network"],

@@ -31,8 +31,9 @@ export class Duties {
     const session = await this.#open();
     if (!session) return;
     const message = pushMessageOf(json);
-    if (message.does === "take") await session.intake.takeSingle({ from: SERVER, blob: message.blob });
-    else await pullEntries(session.api, session.store, session.intake);
+    // A push does not name its sender: what the server's key does not open is fetched, which does.
+    const isTaken = message.does === "take" && (await session.intake.takeSingle({ from: SERVER, blob: message.blob }));
+    if (!isTaken) await pullEntries(session.api, session.store, session.intake);
     if (this.#mustShow) await this.#showSomething(session);
   }
 

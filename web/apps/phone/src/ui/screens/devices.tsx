@@ -9,7 +9,7 @@ import { Name, When } from "../text.tsx";
 
 export function Devices() {
   const app = useApp();
-  const devices = useLoaded(async () => (await app.session?.api.devices())?.devices ?? []);
+  const devices = useLoaded(() => app.devices());
   const selfId = app.session?.device.deviceId;
   return (
     <div class="settings">
@@ -27,26 +27,31 @@ export function Devices() {
           ))}
         </ul>
       )}
-      <section class="group danger-zone">
-        <div class="group-row wrap">
-          <span class="grow">
-            <strong>Disconnect everything</strong>
-            <small>
-              Deletes all devices, tokens and waiting messages of yours on the server. There is no way back.
-            </small>
-          </span>
-          <ConfirmButton
-            label="Disconnect"
-            question="Delete everything of yours on this server, and on this phone?"
-            confirm="Delete everything"
-            work={async () => {
-              await app.session?.api.disconnect();
-              await app.forget();
-            }}
-          />
-        </div>
-      </section>
+      {app.isPhone && <DisconnectEverything />}
     </div>
+  );
+}
+
+function DisconnectEverything() {
+  const app = useApp();
+  return (
+    <section class="group danger-zone">
+      <div class="group-row wrap">
+        <span class="grow">
+          <strong>Disconnect everything</strong>
+          <small>Deletes all devices, tokens and waiting messages of yours on the server. There is no way back.</small>
+        </span>
+        <ConfirmButton
+          label="Disconnect"
+          question="Delete everything of yours on this server, and on this phone?"
+          confirm="Delete everything"
+          work={async () => {
+            await app.session?.api.disconnect();
+            await app.forget();
+          }}
+        />
+      </div>
+    </section>
   );
 }
 
@@ -55,7 +60,7 @@ function DeviceRow(props: { device: DeviceState; isSelf: boolean; onRemoved: () 
   const { device, isSelf } = props;
   return (
     <li class="group-row wrap">
-      <Icon name="phone" />
+      <Icon name={device.class} />
       <span class="grow">
         <strong>
           <Name text={device.label} />
@@ -76,18 +81,20 @@ function DeviceRow(props: { device: DeviceState; isSelf: boolean; onRemoved: () 
           {` · ${device.class}`}
         </small>
       </span>
-      <ConfirmButton
-        label="Unpair"
-        question={
-          isSelf ? "Unpair this phone and erase its history?" : `Unpair “${device.label}”? It is shut out at once.`
-        }
-        confirm="Unpair it"
-        work={async () => {
-          await app.session?.api.removeDevice(isSelf ? "self" : device.device_id);
-          if (isSelf) await app.forget();
-          else await props.onRemoved();
-        }}
-      />
+      {(isSelf || app.isPhone) && (
+        <ConfirmButton
+          label="Unpair"
+          question={
+            isSelf ? "Unpair this device and erase its history?" : `Unpair “${device.label}”? It is shut out at once.`
+          }
+          confirm="Unpair it"
+          work={async () => {
+            await app.session?.api.removeDevice(isSelf ? "self" : device.device_id);
+            if (isSelf) await app.forget();
+            else await props.onRemoved();
+          }}
+        />
+      )}
     </li>
   );
 }
@@ -109,7 +116,7 @@ function RenameForm({ onRenamed }: { onRenamed: () => Promise<void> }) {
   return (
     <form class="group made" onSubmit={submit}>
       <label class="field">
-        Name of this phone
+        {app.isPhone ? "Name of this phone" : "Name of this device"}
         <input
           value={label}
           required

@@ -3,9 +3,10 @@
 import { type NewToken, RefusedError, UnreachableError } from "@reflecto/core";
 import { useState } from "preact/hooks";
 import { suggestedLabel, tidyCode } from "../../state/enrol.ts";
-import { CopyButton, Problem, WorkButton } from "../controls.tsx";
+import { CopyButton, Problem } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
-import { Icon, Mark } from "../icons.tsx";
+import { Mark } from "../icons.tsx";
+import { HomeScreenHint, isIosOutsideHomeScreen, NotificationStep } from "./enrol-parts.tsx";
 import { TestQuestion } from "./test-question.tsx";
 
 type Step = { at: "code" } | { at: "notifications"; token: NewToken | null } | { at: "token"; token: NewToken };
@@ -120,48 +121,11 @@ function CodeStep({ isPaired, onPaired, onCancel }: CodeStepProps) {
           Stay as it is
         </button>
       )}
+      <p class="fine">
+        A phone of yours is paired already? <a href="/pair">Pair with it</a> instead.
+      </p>
       <p class="fine">Keys are made in this browser and never leave it.</p>
     </form>
-  );
-}
-
-function HomeScreenHint({ code }: { code: string }) {
-  return (
-    <div class="notice">
-      <p>
-        <strong>On an iPhone or iPad, install first.</strong> Notifications only work in the installed app, and it keeps
-        its own keys: tap Share, then “Add to Home Screen”, open Reflecto there and enter the code.
-      </p>
-      {code && <CopyButton text={code} label={`Copy ${code}`} />}
-    </div>
-  );
-}
-
-function NotificationStep({ onNext }: { onNext: () => void }) {
-  const app = useApp();
-  return (
-    <section class="form">
-      <div class="big-icon">
-        <Icon name="bell" />
-      </div>
-      <h1>Let it reach you</h1>
-      <p>
-        Questions come as notifications, and you can answer from there. What they say is encrypted for this phone alone:
-        the push service cannot read it.
-      </p>
-      <WorkButton
-        kind="primary"
-        work={async () => {
-          await app.turnOnPush();
-          onNext();
-        }}
-      >
-        Allow notifications
-      </WorkButton>
-      <button type="button" class="button" onClick={onNext}>
-        Not now
-      </button>
-    </section>
   );
 }
 
@@ -195,12 +159,6 @@ function TokenStep(props: { token: NewToken; onAsked: () => void; onCopied: () =
       </button>
     </section>
   );
-}
-
-function isIosOutsideHomeScreen(): boolean {
-  const isIos =
-    /iPhone|iPad/.test(navigator.userAgent) || (/Mac/.test(navigator.platform) && navigator.maxTouchPoints > 1);
-  return isIos && !matchMedia("(display-mode: standalone)").matches;
 }
 
 function problemOf(error: unknown): string {

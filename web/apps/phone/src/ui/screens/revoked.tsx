@@ -9,7 +9,7 @@ export function Revoked({ onDone }: { onDone: () => void }) {
   return (
     <main class="welcome">
       <Mark />
-      <h1>This phone was unpaired</h1>
+      <h1>{app.isPhone ? "This phone was unpaired" : "This device was unpaired"}</h1>
       <p>The server no longer accepts it. Its keys and history are still here until you erase them.</p>
       <WorkButton
         kind="primary"

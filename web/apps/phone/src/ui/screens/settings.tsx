@@ -9,25 +9,33 @@ import { useApp } from "../hooks.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { Devices } from "./devices.tsx";
 import { Invite } from "./invite.tsx";
+import { Pair } from "./pair.tsx";
 import { Tokens } from "./tokens.tsx";
 
 const PARTS: readonly { name: string; title: string; hint: string; icon: IconName }[] = [
   { name: "tokens", title: "Tokens", hint: "Who may ask and send", icon: "key" },
   { name: "devices", title: "Devices", hint: "Rename, unpair, disconnect", icon: "phone" },
-  { name: "invite", title: "Invite a device", hint: "By QR code", icon: "invite" },
+  { name: "pair", title: "Pair a device", hint: "A computer, tablet or second phone", icon: "pair" },
+  { name: "invite", title: "Make a setup code", hint: "For a terminal or another app", icon: "invite" },
 ];
 
+/** A desktop has a say over itself alone. */
+const partsOf = (isPhone: boolean) => PARTS.filter(({ name }) => isPhone || name === "devices");
+
 /** The title of a part, null where there is none of that name. */
-export function partTitle(part: string | null): string | null {
-  return PARTS.find(({ name }) => name === part)?.title ?? null;
+export function partTitle(part: string | null, isPhone: boolean): string | null {
+  return partsOf(isPhone).find(({ name }) => name === part)?.title ?? null;
 }
 
 export function Settings({ part }: { part: string | null }) {
-  switch (part) {
+  const { isPhone } = useApp();
+  switch (partTitle(part, isPhone) && part) {
     case "tokens":
       return <Tokens />;
     case "devices":
       return <Devices />;
+    case "pair":
+      return <Pair />;
     case "invite":
       return <Invite />;
     default:
@@ -40,7 +48,7 @@ function Overview() {
   return (
     <div class="settings">
       <nav class="group" aria-label="Settings">
-        {PARTS.map(({ name, title, hint, icon }) => (
+        {partsOf(app.isPhone).map(({ name, title, hint, icon }) => (
           <a key={name} class="group-row" href={hrefOf("settings", name)}>
             <Icon name={icon} />
             <span class="grow">
@@ -57,11 +65,11 @@ function Overview() {
         <div class="group-row">
           <span class="grow">
             <strong>History</strong>
-            <small>Kept on this phone only, for 90 days</small>
+            <small>Kept on this device only, for 90 days</small>
           </span>
           <ConfirmButton
             label="Clear"
-            question="Clear the history on this phone?"
+            question="Clear the history on this device?"
             confirm="Clear it"
             work={() => app.clearHistory()}
           />

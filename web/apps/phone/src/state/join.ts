@@ -1,0 +1,64 @@
+/** Makes this browser a device by a pairing: the phone vouches for it, and for everything it is told. */
+
+import {
+  type Admitted,
+  Api,
+  type DeviceClass,
+  type Invited,
+  PairingDevice,
+  PairingLieError,
+  peersOf,
+  RefusedError,
+  SystemClock,
+  UnreachableError,
+} from "@reflecto/core";
+import { type Database, forgetEverything, remember } from "../platform/database.ts";
+import { makeKeys, openKeys, type StoredKeys } from "../platform/key-store.ts";
+import { APP_BUILD } from "./enrol.ts";
+
+/** A claim under way, with the keys that are kept if it succeeds. */
+export interface Joining {
+  pairing: PairingDevice;
+  keys: StoredKeys;
+}
+
+export interface Joined extends Admitted {
+  keys: StoredKeys;
+}
+
+export async function startJoining(invited: Invited, label: string, deviceClass: DeviceClass): Promise<Joining> {
+  const keys = await makeKeys();
+  const parts = {
+    apiFor: (token: string | null) => new Api("", token, (url, init) => fetch(url, init)),
+    keys: await openKeys(keys),
+    clock: new SystemClock(),
+  };
+  const self = { label, type: "web", class: deviceClass, appBuild: APP_BUILD } as const;
+  return { pairing: await PairingDevice.claim(parts, invited, self), keys };
+}
+
+/** What was here before is forgotten: this browser is another device now. */
+export async function keepJoined(database: Database, { device, approval, keys }: Joined): Promise<void> {
+  await forgetEverything(database);
+  await remember(database, "keys", keys);
+  await remember(database, "peers", peersOf(approval));
+  await remember(database, "device", device);
+  void navigator.storage?.persist?.(); // the keys must not be cleared when the disk is full
+}
+
+/** What holds a hand answers questions; what stands on a desk shows them to nobody in particular. */
+export function suggestedClass(userAgent: string): DeviceClass {
+  return /Android|iPhone|iPad|Mobile/.test(userAgent) ? "phone" : "desktop";
+}
+
+/** What to tell the person; null where the server lied, which has words of its own. */
+export function joinProblemOf(error: unknown): string {
+  if (error instanceof PairingLieError) return `${error.message}.`;
+  if (error instanceof UnreachableError) return "The server cannot be reached. Is this device online?";
+  if (error instanceof RangeError) return "This is no pairing code or link. Is it whole?";
+  if (!(error instanceof RefusedError)) return "This browser could not make or keep the keys. Is it a private window?";
+  if (error.code === "pairing_closed") return "Another device used this invitation. Make a new one on the phone.";
+  if (error.status === 404) return "This invitation is unknown or older than 10 minutes. Make a new one on the phone.";
+  if (error.status === 429) return `Too many wrong codes. Try again in ${error.retryAfterSeconds || 60} seconds.`;
+  return error.message;
+}
