@@ -4,7 +4,7 @@ import asyncio
 import heapq
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from reflecto.core.clock import Timer
@@ -93,13 +93,45 @@ class FakeClock:
                 reached.set()
 
 
+class Gate:
+    """Holds calls back until it is opened, so that all of them are under way at once."""
+
+    def __init__(self) -> None:
+        self._opened = asyncio.Event()
+        self._held = asyncio.Semaphore(0)
+
+    async def __call__(self) -> None:
+        """Wait at the gate."""
+        self._held.release()
+        await self._opened.wait()
+
+    async def until_held(self, count: int = 1) -> None:
+        """Return once `count` calls wait. Raises: TimeoutError."""
+        async with asyncio.timeout(BOUND_SECONDS):
+            for _ in range(count):
+                await self._held.acquire()
+
+    def open(self) -> None:
+        """Let everyone pass, also those who come later."""
+        self._opened.set()
+
+
 class FaultyStore:
-    """A store in front of a real one whose verbs fail on demand; nothing of a failing verb reaches the real one."""
+    """A store in front of a real one that a test can let fail, or do something else first.
+
+    Nothing of a failing verb reaches the real store.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.faults: dict[str, Exception] = {}
+        self.before: dict[str, Callable[[], Awaitable[object]]] = {}
         self.calls: list[str] = []
+
+    def hold(self, verb: str) -> Gate:
+        """Hold calls of this verb back until the gate is opened."""
+        gate = self.before[verb] = Gate()
+        return gate
 
     def fail(self, *verbs: str, error: Exception | None = None) -> None:
         """Let these verbs fail from now on, as if the disk were full where no `error` is given."""
@@ -118,6 +150,8 @@ class FaultyStore:
 
         async def run(*arguments: Any, **named: Any) -> Any:
             self.calls.append(verb)
+            if verb in self.before:
+                await self.before[verb]()
             if verb in self.faults:
                 raise self.faults[verb]
             return await method(*arguments, **named)

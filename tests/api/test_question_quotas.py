@@ -1,5 +1,6 @@
 """What a question costs in the layers of limits: a creation like a send, a repeat a burst only, a refusal nothing."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from reflecto.core.quotas import LimitProfile
 from tests.actors import DeviceActor, Program, enroll
 from tests.builders import NOW
-from tests.fakes import FakeClock
+from tests.fakes import FakeClock, FaultyStore
 from tests.running import RunningServer, run_server
 
 LIMITS = LimitProfile(token_burst=9, token_monthly=4, receiver_daily=6, ip_minute=60, ip_hour=200)
@@ -150,3 +151,37 @@ async def test_the_unlimited_default_still_says_how_the_burst_stands(tmp_path: P
     async with run_server(tmp_path, clock) as server:
         sender = (await enroll(server)).default_program()
         assert standing(await sender.ask()) in {("token_burst", 600, 599), ("ip_minute", 600, 599)}
+
+
+async def test_repeats_of_the_last_question_of_the_month_are_found_while_it_is_just_being_stored(
+    tmp_path: Path, clock: FakeClock
+):
+    limits = LimitProfile(token_burst=None, token_monthly=1, receiver_daily=None, ip_minute=None, ip_hour=None)
+    async with run_server(tmp_path, clock, limits=limits, wrap_store=FaultyStore) as server:
+        store = server.services.store
+        assert isinstance(store, FaultyStore)
+        sender = (await enroll(server)).default_program()
+        gate = store.hold("create_interaction_once")
+        asking = [asyncio.create_task(sender.ask()) for _ in range(16)]
+        await gate.until_held()
+        other = await sender.ask("Another?")  # the only place is taken
+        gate.open()
+        replies = await asyncio.gather(*asking)
+    assert (other.status_code, other.json()["error"]["code"]) == (429, "rate_limit_exceeded")
+    assert sorted(reply.status_code for reply in replies) == [200] * 15 + [201]
+    assert len({reply.json()["id"] for reply in replies}) == 1
+
+
+async def test_a_question_that_could_not_be_stored_gives_its_repeats_their_turn(tmp_path: Path, clock: FakeClock):
+    async with run_server(tmp_path, clock, wrap_store=FaultyStore) as server:
+        store = server.services.store
+        assert isinstance(store, FaultyStore)
+        sender = (await enroll(server)).default_program()
+        gate = store.hold("create_interaction_once")
+        store.fail("create_interaction_once")
+        asking = [asyncio.create_task(sender.ask()) for _ in range(8)]
+        await gate.until_held()
+        gate.open()
+        assert {(await asked).status_code for asked in asking} == {503}
+        store.recover()
+        assert (await sender.ask()).status_code == 201

@@ -2,24 +2,47 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
 
 import httpx
+import pytest
 
 from tests.actors import DeviceActor, Program, enroll
-from tests.builders import NOW, DeviceKeys, enrolment_body
-from tests.fakes import BOUND_SECONDS
-from tests.running import RunningServer
+from tests.builders import NOW, enrolment_body
+from tests.fakes import BOUND_SECONDS, FakeClock, FaultyStore, Gate
+from tests.running import RunningServer, run_server
 
 
-async def at_once(calls: Sequence[Awaitable[httpx.Response]]) -> list[httpx.Response]:
-    """Make all calls at the same time."""
+@pytest.fixture
+async def server(tmp_path: Path, clock: FakeClock) -> AsyncIterator[RunningServer]:
+    """A server whose store can hold calls back."""
+    async with run_server(tmp_path, clock, wrap_store=FaultyStore) as running:
+        yield running
+
+
+@pytest.fixture
+def store(server: RunningServer) -> FaultyStore:
+    """That store."""
+    assert isinstance(server.services.store, FaultyStore)
+    return server.services.store
+
+
+async def at_once(
+    calls: Sequence[Coroutine[Any, Any, httpx.Response]], gate: Gate | None = None
+) -> list[httpx.Response]:
+    """Make all calls at the same time; with a gate, none gets behind it before all have come to it."""
+    tasks = [asyncio.create_task(call) for call in calls]
     async with asyncio.timeout(BOUND_SECONDS):
-        return await asyncio.gather(*calls)
+        if gate is not None:
+            await gate.until_held(len(tasks))
+            gate.open()
+        return await asyncio.gather(*tasks)
 
 
 async def test_64_identical_creates_at_once_get_one_201_and_63_replays(
-    server: RunningServer, phone: DeviceActor, sender: Program
+    store: FaultyStore, phone: DeviceActor, sender: Program
 ):
     replies = await at_once([sender.ask(idempotency_key="deploy") for _ in range(64)])
     assert Counter(reply.status_code for reply in replies) == {201: 1, 200: 63}
@@ -27,9 +50,9 @@ async def test_64_identical_creates_at_once_get_one_201_and_63_replays(
     for reply in replies:
         assert (reply.headers.get("idempotent-replayed") == "true") == (reply.status_code == 200)
         assert "idempotency-mismatch" not in reply.headers
-    entries = await server.services.store.read_queue(phone.id, 1, 100, NOW)
-    assert entries is not None
+    entries = await store.read_queue(phone.id, 1, 100, NOW)
     assert len(entries) == 1
+    assert store.calls.count("create_interaction_once") == 1  # the others waited for the first
 
 
 async def test_64_different_questions_with_one_key_at_once_make_one_question_and_63_mismatches(sender: Program):
@@ -41,18 +64,22 @@ async def test_64_different_questions_with_one_key_at_once_make_one_question_and
     assert {reply.json()["id"] for reply in replies} == {created.json()["id"]}
 
 
-async def test_64_different_creates_at_once_fill_exactly_ten_places(sender: Program):
-    replies = await at_once([sender.ask(f"Question {number}?") for number in range(64)])
+async def test_64_different_creates_at_once_fill_exactly_ten_places(store: FaultyStore, sender: Program):
+    gate = store.hold("create_interaction_once")
+    replies = await at_once([sender.ask(f"Question {number}?") for number in range(64)], gate)
     assert Counter(reply.status_code for reply in replies) == {201: 10, 429: 54}
     assert {reply.json()["error"]["code"] for reply in replies if reply.status_code == 429} == {"too_many_pending"}
 
 
-async def test_100_taps_at_once_from_five_phones_have_one_winner(server: RunningServer, phone: DeviceActor):
+async def test_100_taps_at_once_from_five_phones_have_one_winner(
+    server: RunningServer, store: FaultyStore, phone: DeviceActor
+):
     sender = phone.default_program()
     phones = [phone, *[await enroll(server, label=f"Phone {number}") for number in range(4)]]
     question = await sender.ask_id(choices=["a", "b", "c", "d"])
     taps = [(phones[number % 5], number // 5 % 4) for number in range(100)]
-    replies = await at_once([each.answer(question, choice) for each, choice in taps])
+    gate = store.hold("record_answer_if_pending")
+    replies = await at_once([each.answer(question, choice) for each, choice in taps], gate)
     state = (await sender.read(question)).json()
     winner = (state["answered_by"]["device_id"], state["choice_index"])
     for (each, choice), reply in zip(taps, replies, strict=True):
@@ -75,10 +102,13 @@ async def test_100_taps_at_once_from_five_phones_have_one_winner(server: Running
     assert Counter(reply.status_code for reply in replies) == {200: 5, 409: 95}  # the winner tapped five times
 
 
-async def test_every_other_phone_is_told_once_that_the_question_is_over(server: RunningServer, phone: DeviceActor):
+async def test_every_other_phone_is_told_once_that_the_question_is_over(
+    server: RunningServer, store: FaultyStore, phone: DeviceActor
+):
     phones = [phone, *[await enroll(server, label=f"Phone {number}") for number in range(4)]]
     question = await phone.default_program().ask_id()
-    await at_once([each.answer(question, 0) for each in phones for _ in range(4)])
+    gate = store.hold("record_answer_if_pending")
+    await at_once([each.answer(question, 0) for each in phones for _ in range(4)], gate)
     told = []
     for each in phones:
         entries = await server.services.store.read_queue(each.id, 0, 100, NOW)
@@ -99,41 +129,122 @@ async def test_a_tap_and_a_withdrawal_at_once_agree_on_one_ending(phone: DeviceA
         assert loser.json()["error"]["code"] == ("already_answered" if status == "answered" else "interaction_closed")
 
 
-async def test_one_code_redeemed_32_times_at_once_enrols_one_device(server: RunningServer):
+async def test_one_code_redeemed_32_times_at_once_enrols_one_device(server: RunningServer, store: FaultyStore):
     code = await server.invite()
     clients = [await server.client(f"127.0.0.{number}") for number in range(1, 33)]
-    replies = await at_once([client.post("/v1/enroll", json=enrolment_body(code, DeviceKeys())) for client in clients])
+    gate = store.hold("redeem_setup_code")
+    replies = await at_once([client.post("/v1/enroll", json=enrolment_body(code)) for client in clients], gate)
     assert Counter(reply.status_code for reply in replies) == {201: 1, 403: 31}
     assert {reply.json()["error"]["code"] for reply in replies if reply.status_code == 403} == {"invalid_code"}
-    (owner,) = await server.services.store.list_owners()
-    assert len(await server.services.store.list_devices(owner.id)) == 1
+    (owner,) = await store.list_owners()
+    assert len(await store.list_devices(owner.id)) == 1
 
 
-async def test_two_codes_of_an_empty_store_redeemed_at_once_make_one_owner(server: RunningServer):
+async def test_eight_codes_of_an_empty_store_redeemed_at_once_make_one_owner_of_eight_devices(
+    server: RunningServer, store: FaultyStore
+):
     codes = [await server.invite() for _ in range(8)]
     clients = [await server.client(f"127.0.0.{number}") for number in range(1, 9)]
-    replies = await at_once(
-        [
-            client.post("/v1/enroll", json=enrolment_body(code, DeviceKeys()))
-            for client, code in zip(clients, codes, strict=True)
-        ]
-    )
+    gate = store.hold("redeem_setup_code")
+    enrolling = [
+        client.post("/v1/enroll", json=enrolment_body(code)) for client, code in zip(clients, codes, strict=True)
+    ]
+    replies = await at_once(enrolling, gate)
     assert {reply.status_code for reply in replies} == {201}
     assert len({reply.json()["owner_id"] for reply in replies}) == 1
     assert sum(reply.json()["default_token"] is not None for reply in replies) == 1
 
 
-async def test_asking_while_phones_come_and_go_reaches_exactly_the_phones_there_are(
-    server: RunningServer, phone: DeviceActor
+async def test_a_phone_that_joins_while_a_question_is_stored_gets_its_prompt_too(
+    server: RunningServer, store: FaultyStore, phone: DeviceActor, sender: Program
 ):
-    sender = phone.default_program()
-    for number in range(5):
-        code = await server.invite()
-        asking = sender.ask(f"Question {number}?")
-        enrolling = server.http.post("/v1/enroll", json=enrolment_body(code, DeviceKeys()))
-        asked, enrolled = await at_once([asking, enrolling])
-        assert (asked.status_code, enrolled.status_code) == (201, 201)
-        entries = await server.services.store.read_queue(phone.id, 0, 100, NOW)
-        assert entries is not None
-        prompts = [phone.open(entry.blob) for entry in entries]
-        assert asked.json()["id"] in [envelope.id for envelope in prompts]
+    gate = store.hold("create_interaction_once")
+    asking = asyncio.create_task(sender.ask())
+    await gate.until_held()
+    tablet = await enroll(server, owner=phone)
+    gate.open()
+    asked = await asking
+    assert asked.status_code == 201
+    for device in (phone, tablet):
+        entries = [device.open(entry.blob) for entry in await store.read_queue(device.id, 0, 100, NOW)]
+        assert [each.id for each in entries if each.type == "interaction"] == [asked.json()["id"]]
+    assert store.calls.count("create_interaction_once") == 2
+
+
+async def test_if_the_last_phone_leaves_while_a_question_is_stored_nothing_is_asked(
+    store: FaultyStore, phone: DeviceActor, sender: Program
+):
+    gate = store.hold("create_interaction_once")
+    asking = asyncio.create_task(sender.ask())
+    await gate.until_held()
+    await phone.call("DELETE", "/v1/devices/self")
+    gate.open()
+    refused = await asking
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "no_phone_device")
+    assert await store.list_pending(sender.id, NOW) == []
+
+
+async def test_a_token_revoked_while_its_question_is_stored_asks_nothing(
+    store: FaultyStore, phone: DeviceActor, sender: Program
+):
+    gate = store.hold("create_interaction_once")
+    asking = asyncio.create_task(sender.ask())
+    await gate.until_held()
+    assert (await phone.revoke(sender)).status_code == 204
+    gate.open()
+    refused = await asking
+    assert (refused.status_code, refused.json()) == (401, {"error": "invalid_token"})
+    entries = await store.read_queue(phone.id, 1, 100, NOW)
+    assert entries == []
+
+
+@pytest.mark.parametrize("call", ["answer", "withdraw", "make a token", "report a label", "read the queue"])
+async def test_whoever_is_overtaken_by_the_end_of_the_owner_is_refused_cleanly(
+    server: RunningServer, store: FaultyStore, phone: DeviceActor, sender: Program, call: str
+):
+    tablet = await enroll(server, owner=phone)
+    question = await sender.ask_id()
+    verb, calling, status = {
+        "answer": ("record_answer_if_pending", lambda: tablet.answer(question), 404),
+        "withdraw": ("cancel_if_pending", lambda: sender.cancel(question), 404),
+        "make a token": ("add_token", lambda: tablet.call("POST", "/v1/tokens", json={"label": "CI"}), 401),
+        "report a label": ("update_device", lambda: tablet.call("PATCH", "/v1/devices/self", json={"label": "x"}), 401),
+        "read the queue": ("read_queue", lambda: tablet.call("GET", "/v1/sync/entries"), 401),
+    }[call]
+    gate = store.hold(verb)
+    overtaken = asyncio.create_task(calling())
+    await gate.until_held()
+    assert (await phone.call("DELETE", "/v1/owner")).status_code == 204
+    gate.open()
+    assert (await overtaken).status_code == status
+
+
+async def test_a_device_removed_between_its_two_checks_gets_no_stream(
+    store: FaultyStore, server: RunningServer, phone: DeviceActor
+):
+    tablet = await enroll(server, owner=phone)
+    checks = 0
+
+    async def remove_before_the_second_check() -> None:
+        nonlocal checks
+        checks += 1
+        if checks == 2:
+            await store.remove_device(phone.owner_id, tablet.id)
+
+    store.before["find_device_by_token"] = remove_before_the_second_check
+    refused = await tablet.call("GET", "/v1/sync")
+    assert (refused.status_code, refused.json(), checks) == (401, {"error": "invalid_token"}, 2)
+    assert not server.services.hub.is_connected(tablet.id)
+
+
+async def test_a_store_where_phones_never_stop_changing_fails_the_question_and_nothing_more(
+    server: RunningServer, store: FaultyStore, phone: DeviceActor, sender: Program
+):
+    async def let_another_phone_join() -> None:
+        await enroll(server, owner=phone)
+
+    store.before["create_interaction_once"] = let_another_phone_join
+    assert (await sender.ask()).status_code == 500
+    assert await store.list_pending(sender.id, NOW) == []
+    store.before.clear()
+    assert (await sender.ask()).status_code == 201

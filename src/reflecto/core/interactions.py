@@ -4,7 +4,9 @@ Source: api.md "POST/GET/DELETE interactions", devices.md "Answering". The rules
 arguments; stores apply them inside their transaction.
 """
 
+import asyncio
 from typing import Final, Literal
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec import UNSET
@@ -116,6 +118,7 @@ class Interactions:
         self._quotas = quotas
         self._clock = clock
         self._min_phone_build = min_phone_build
+        self._asking: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()  # by repeat mark
 
     async def ask(self, sender: Sender, request: CreateInteractionRequest) -> Asked:
         """Store the question and queue its prompts, once.
@@ -128,12 +131,14 @@ class Interactions:
             for _ in range(SEALING_ATTEMPTS):
                 now = self._clock.now()
                 new = self._new_interaction(sender, request, now)
-                repeated = await self._store.find_repeat(sender.token.id, new.repeat_mark, now)
-                if repeated is not None:
-                    return _asked(repeated, new)
-                asked = await self._create(sender, request, new, now)
-                if asked is not None:
-                    return asked
+                # A repeat waits for the first that is being stored: it must not fail where only the first one fits.
+                async with self._asking.setdefault(new.repeat_mark, asyncio.Lock()):
+                    repeated = await self._store.find_repeat(sender.token.id, new.repeat_mark, now)
+                    if repeated is not None:
+                        return _asked(repeated, new)
+                    asked = await self._create(sender, request, new, now)
+                    if asked is not None:
+                        return asked
         raise ApiError(INTERNAL_ERROR)
 
     async def read(self, sender: Sender, interaction_id: str) -> InteractionState:
