@@ -39,7 +39,7 @@ def test_the_example_of_rfc_8291_comes_out_to_the_byte():
     assert body == from_base64url(RFC_BODY)
 
 
-@pytest.mark.parametrize("size", [0, 1, 3_992, 3_993])
+@pytest.mark.parametrize("size", [1, 3_992, 3_993])
 def test_up_to_3993_bytes_become_at_most_4096_and_come_back(size: int):
     subscriber = Subscriber("https://push.example/a")
     body = encrypt(b"\x02" * size, subscriber.point, subscriber.auth)
@@ -47,10 +47,11 @@ def test_up_to_3993_bytes_become_at_most_4096_and_come_back(size: int):
     assert subscriber.decrypt(body) == b"\x02" * size
 
 
-def test_more_than_3993_bytes_are_refused():
+@pytest.mark.parametrize("size", [0, 3_994])
+def test_nothing_and_more_than_3993_bytes_are_refused(size: int):
     subscriber = Subscriber("https://push.example/a")
     with pytest.raises(ValueError, match="fit"):
-        encrypt(b"x" * 3_994, subscriber.point, subscriber.auth)
+        encrypt(b"x" * size, subscriber.point, subscriber.auth)
 
 
 def test_only_uncompressed_points_of_the_curve_are_keys():
