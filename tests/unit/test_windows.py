@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reflecto.core import windows
 from reflecto.core.quotas import MonthlyCounts
-from reflecto.core.windows import KEYS_MAX, RollingWindow
+from reflecto.core.windows import RollingWindow
 
 AUGUST = 1_754_800_000.0
 SEPTEMBER = 1_756_684_800.0
@@ -36,12 +38,13 @@ def test_a_window_counts_what_happened_in_the_seconds_before_and_nothing_else(st
         assert window.remaining("another", now) == LIMIT
 
 
-def test_a_window_remembers_so_many_keys_and_forgets_the_longest_quiet():
+def test_a_window_remembers_so_many_keys_and_forgets_the_longest_quiet(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(windows, "KEYS_MAX", 100)
     window = RollingWindow(1, WINDOW)
     window.add("first", AUGUST)
     window.add("second", AUGUST)
     window.add("first", AUGUST + 1)
-    for number in range(KEYS_MAX - 1):
+    for number in range(99):
         window.add(str(number), AUGUST + 2)
     assert window.remaining("first", AUGUST + 2) == 0
     assert window.remaining("second", AUGUST + 2) == 1
