@@ -172,6 +172,19 @@ async def test_repeats_of_the_last_question_of_the_month_are_found_while_it_is_j
     assert len({reply.json()["id"] for reply in replies}) == 1
 
 
+async def test_a_question_sealed_twice_because_a_phone_joined_costs_once(tmp_path: Path, clock: FakeClock):
+    async with run_server(tmp_path, clock, limits=LIMITS, wrap_store=FaultyStore) as server:
+        store = server.services.store
+        assert isinstance(store, FaultyStore)
+        phone = await enroll(server)
+        gate = store.hold("create_interaction_once")
+        asking = asyncio.create_task(phone.default_program().ask())
+        await gate.until_held()
+        await enroll(server, owner=phone)
+        gate.open()
+        assert standing(await asking) == ("token_monthly", 4, 3)
+
+
 async def test_a_question_that_could_not_be_stored_gives_its_repeats_their_turn(tmp_path: Path, clock: FakeClock):
     async with run_server(tmp_path, clock, wrap_store=FaultyStore) as server:
         store = server.services.store
