@@ -10,7 +10,6 @@ from functools import cache
 from typing import Final
 
 import httpcore
-import httpx
 
 from reflecto.core.clock import Clock
 from reflecto.core.model import PushSubscription, Urgency
@@ -177,4 +176,6 @@ def seconds_of(retry_after: str, now: float) -> float:
 @cache
 def tls_context() -> ssl.SSLContext:
     """Return what push services' certificates are checked with, loaded once."""
+    import httpx  # noqa: PLC0415  a server starts a tenth sooner without, and may never push
+
     return httpx.create_ssl_context()

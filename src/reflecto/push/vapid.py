@@ -4,8 +4,6 @@ from collections import OrderedDict
 from typing import Final
 from urllib.parse import urlsplit
 
-import jwt
-
 from reflecto.crypto.webpush import VapidKeys
 
 TOKEN_SECONDS: Final = 12 * 3_600  # RFC 8292 2: at most 24 h ahead
@@ -24,6 +22,8 @@ class Vapid:
 
     def authorization(self, endpoint: str, now: float) -> str:
         """Return the header's value for a push to `endpoint`."""
+        import jwt  # noqa: PLC0415  a server starts sooner without, and may never push
+
         origin = origin_of(endpoint)
         token, expires_at = self._tokens.get(origin, ("", 0))
         if expires_at - now < RENEW_SECONDS:
