@@ -14,7 +14,7 @@ HOLD_SECONDS: Final = 50.0  # clients commonly give up on a tool after 60
 PROGRESS_SECONDS: Final = 20.0  # what extends that where a client lets it, and keeps proxies from cutting the stream
 _POLL_AFTER_SECONDS: Final = 1
 
-Report = Callable[[float, str], Awaitable[None]]  # seconds since the call began, always more; what is going on
+Report = Callable[[float, str], Awaitable[None]]  # seconds since the call began, never fewer; what is going on
 
 _NOT_CONSENT: Final = "that is not approval: do not do what was asked about"
 _WAIT_ON: Final = "Call wait_for_answer with this id now, and again for as long as the status is pending."
@@ -54,11 +54,17 @@ class Hold:
         """Return how the question ended, or that it is pending. Raises: ReflectoError."""
         question_id = asked.id if isinstance(asked, Question) else asked
         saying = _ASKED if isinstance(asked, Question) else _WAITING
+        trouble: ReflectoError | None = None
+        quiet_until = 0.0
         while True:
             await self.report(self.waiting.now() - self.began, saying)
             saying = _WAITING
+            seconds = min(PROGRESS_SECONDS, self.seconds_left)
             try:
-                answer = await client.wait(asked, timeout=min(PROGRESS_SECONDS, self.seconds_left))
+                if (quiet := quiet_until - self.waiting.now()) > 0:
+                    await self.waiting.pause(min(quiet, seconds))
+                else:
+                    return answered_result(await client.wait(asked, timeout=seconds))
             except AnswerTimeout:
                 trouble = None
             except QuestionClosed as closed:
@@ -67,9 +73,7 @@ class Hold:
                 if not is_passing(error, is_waiting=True):
                     raise
                 trouble = error
-                await self.waiting.pause(min(error.retry_after or _POLL_AFTER_SECONDS, self.seconds_left))
-            else:
-                return answered_result(answer)
+                quiet_until = self.waiting.now() + (error.retry_after or _POLL_AFTER_SECONDS)
             if self.waiting.is_stopping or not self.seconds_left:
                 return pending_result(question_id, trouble)
 

@@ -82,7 +82,7 @@ def _advertise(tool: Tool) -> types.Tool:
 
 
 def _reporter(context: Context) -> Report:
-    """Return what reports progress, ever increasing, where the client asked for it."""
+    """Return what reports progress where the client asked for it. It has to increase, so what does not is left out."""
     latest = -1.0
 
     async def report(seconds: float, message: str) -> None:
