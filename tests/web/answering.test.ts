@@ -10,17 +10,18 @@ let page: Page;
 let token: string;
 
 beforeAll(async () => {
-  browser = await launch();
+  [browser, server] = await Promise.all([launch(), Server.start()]);
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
 beforeEach(async () => {
-  server = await Server.start();
   const phone = await newPhone(browser);
   page = phone.page;
-  token = (await enrol(page, server.link, "Pixel")) as string;
+  token = (await enrol(page, await server.newOwner(), "Pixel")) as string;
   return async () => {
-    await phone.context.close();
-    await server.stop();
+    await Promise.all(browser.contexts().map((context) => context.close()));
     expect(phone.problems).toEqual([]);
   };
 });
@@ -85,7 +86,7 @@ test("of two quick taps on different choices the first one counts, and only it i
 
 test("a question answered on another device says where, and its buttons are gone", async () => {
   const second = await newPhone(browser);
-  await enrol(second.page, await server.invite(), "Tablet");
+  await enrol(second.page, await server.invite(page), "Tablet");
   await server.ask(token, DEPLOY);
   await settle(second.page, "Deploy to production?");
   await second.page.getByRole("button", { name: "Deny" }).click();
@@ -95,7 +96,7 @@ test("a question answered on another device says where, and its buttons are gone
 
 test("of two devices that race one wins, and the other is told that it was too late", async () => {
   const second = await newPhone(browser);
-  await enrol(second.page, await server.invite(), "Tablet");
+  await enrol(second.page, await server.invite(page), "Tablet");
   // Neither hears of the other before it taps.
   const id = await server.ask(token, DEPLOY);
   await Promise.all([settle(page, "Deploy to production?"), settle(second.page, "Deploy to production?")]);
@@ -140,7 +141,7 @@ test("an answer given offline says that it waits, and is sent with the time of i
 
 test("an offline answer that another device overtook is told as too late", async () => {
   const second = await newPhone(browser);
-  await enrol(second.page, await server.invite(), "Tablet");
+  await enrol(second.page, await server.invite(page), "Tablet");
   await server.ask(token, DEPLOY);
   await Promise.all([settle(page, "Deploy to production?"), settle(second.page, "Deploy to production?")]);
   await page.context().setOffline(true);

@@ -3,19 +3,25 @@ import { type Browser, enrol, launch, newPhone, Server } from "./harness.ts";
 
 let browser: Browser;
 let server: Server;
+let link: string;
 
 beforeAll(async () => {
-  browser = await launch();
+  [browser, server] = await Promise.all([launch(), Server.start()]);
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
 beforeEach(async () => {
-  server = await Server.start();
-  return () => server.stop();
+  link = await server.newOwner();
+  return async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+  };
 });
 
 test("a phone is enrolled from the link, and its token works", async () => {
   const { page, problems } = await newPhone(browser);
-  const token = await enrol(page, server.link, "Pixel");
+  const token = await enrol(page, link, "Pixel");
   expect(token).toMatch(/^rfk_live_[A-Za-z0-9]{32}$/);
   const { body } = await server.call("GET", "/v1/devices", token as string);
   expect(body.devices).toMatchObject([{ label: "Pixel", type: "web", class: "phone", app_build: 1, reachable: true }]);
@@ -24,13 +30,13 @@ test("a phone is enrolled from the link, and its token works", async () => {
 
 test("the code leaves the address and the history as soon as it is used", async () => {
   const { page } = await newPhone(browser);
-  await enrol(page, server.link);
+  await enrol(page, link);
   expect(page.url()).toBe(`${server.url}/`);
 });
 
 test("a code can be typed in any case, with or without its dashes", async () => {
   const { page } = await newPhone(browser);
-  const code = server.link.split("#")[1] ?? "";
+  const code = link.split("#")[1] ?? "";
   await page.goto(server.url);
   await page.getByLabel("Setup code").fill(code.toLowerCase().replaceAll("-", " "));
   await page.getByRole("button", { name: "Pair", exact: true }).click();
@@ -42,14 +48,14 @@ test("a wrong code is said to be wrong, and another can be tried", async () => {
   await page.goto(`${server.url}/enroll#AAAA-BBBB-CCCC-DDDD`);
   await page.getByRole("button", { name: "Pair", exact: true }).click();
   await page.getByRole("alert").filter({ hasText: "wrong, used or older" }).waitFor();
-  await page.getByLabel("Setup code").fill(server.link);
+  await page.getByLabel("Setup code").fill(link);
   await page.getByRole("button", { name: "Pair", exact: true }).click();
   await page.getByRole("heading", { name: "Your first token" }).waitFor();
 });
 
 test("the secret keys cannot be read, not even by the page itself", async () => {
   const { page } = await newPhone(browser);
-  await enrol(page, server.link);
+  await enrol(page, link);
   const kinds = await page.evaluate(async () => {
     const database = await new Promise<IDBDatabase>((resolve) => {
       const request = indexedDB.open("reflecto");
@@ -69,7 +75,7 @@ test("the secret keys cannot be read, not even by the page itself", async () => 
 
 test("the ready command asks a question on this phone", async () => {
   const { page } = await newPhone(browser);
-  await page.goto(server.link);
+  await page.goto(link);
   await page.getByRole("button", { name: "Pair", exact: true }).click();
   await page.getByRole("heading", { name: "Your first token" }).waitFor();
   expect(await page.locator(".secret pre").textContent()).toContain(`curl ${server.url}/v1/interactions`);
@@ -79,7 +85,7 @@ test("the ready command asks a question on this phone", async () => {
 
 test("a token that was not copied yet waits in the inbox until it is erased there", async () => {
   const { page } = await newPhone(browser);
-  await page.goto(server.link);
+  await page.goto(link);
   await page.getByRole("button", { name: "Pair", exact: true }).click();
   await page.getByRole("button", { name: "Ask myself a question" }).click();
   await page.getByRole("link", { name: /^Inbox/ }).click();
@@ -90,23 +96,23 @@ test("a token that was not copied yet waits in the inbox until it is erased ther
 
 test("a copied token is nowhere on the phone", async () => {
   const { page } = await newPhone(browser);
-  await enrol(page, server.link);
+  await enrol(page, link);
   await page.getByRole("link", { name: /^Inbox/ }).click();
   await page.getByRole("heading", { name: "All quiet" }).waitFor();
 });
 
 test("a second phone joins by an invitation and gets no token", async () => {
   const first = await newPhone(browser);
-  const token = (await enrol(first.page, server.link, "Pixel")) as string;
+  const token = (await enrol(first.page, link, "Pixel")) as string;
   const second = await newPhone(browser);
-  expect(await enrol(second.page, await server.invite(), "Tablet")).toBeNull();
+  expect(await enrol(second.page, await server.invite(first.page), "Tablet")).toBeNull();
   const { body } = await server.call("GET", "/v1/devices", token);
   expect(body.devices.map((device: { label: string }) => device.label)).toEqual(["Pixel", "Tablet"]);
 });
 
 test("a plain http address says what is missing and how to get it", async () => {
   const { page, problems } = await newPhone(browser);
-  await page.goto(server.link.replace("127.0.0.1", "reflecto.test"));
+  await page.goto(link.replace("127.0.0.1", "reflecto.test"));
   await page.getByRole("heading", { name: "This page needs HTTPS" }).waitFor();
   expect(await page.getByText("tailscale serve").count()).toBe(1);
   expect(await page.getByText("caddy reverse-proxy").count()).toBe(1);
@@ -115,9 +121,9 @@ test("a plain http address says what is missing and how to get it", async () => 
 
 test("a phone that the server unpaired says so and can start over", async () => {
   const { page } = await newPhone(browser);
-  await enrol(page, server.link, "Pixel");
+  await enrol(page, link, "Pixel");
   const second = await newPhone(browser);
-  await enrol(second.page, await server.invite(), "Tablet");
+  await enrol(second.page, await server.invite(page), "Tablet");
   await second.page.goto(`${server.url}/#/settings/devices`);
   await second.page.getByRole("listitem").filter({ hasText: "Pixel" }).getByRole("button", { name: "Unpair" }).click();
   await second.page.getByRole("button", { name: "Unpair it" }).click();

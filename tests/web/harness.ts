@@ -1,32 +1,26 @@
 /** The real server, as a process of its own, and a real browser before it. */
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page, type Worker } from "playwright-core";
+import { inject } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const REFLECTO = join(ROOT, ".venv/bin/reflecto");
-const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const BROWSER_FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--host-resolver-rules=MAP reflecto.test 127.0.0.1",
-];
+const PYTHON = join(ROOT, ".venv/bin/python");
+const NEW_OWNERS = join(ROOT, "tests/web/new_owners.py");
+/** As many as a file has tests, and more. */
+const OWNERS_AT_ONCE = 40;
 /** A refused request is for the test to look at; test profiles count as incognito ones, which have no push. */
 const EXPECTED = /Failed to load resource|does not support the Push API in incognito/;
 /** As in the app's tap guard, and a little more. */
 const GUARD_MS = 450;
-export const WAIT_MS = 10_000;
+export const WAIT_MS = 20_000;
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 800 };
 
@@ -36,29 +30,29 @@ export interface Reply {
   body: any;
 }
 
-/** One server on a store of its own. */
+/** One server on a store of its own, for all tests of a file; each test founds an owner of its own. */
 export class Server {
   readonly url: string;
-  readonly link: string;
   readonly #process: ChildProcess;
   readonly #folder: string;
+  #codes: string[] = [];
 
-  private constructor(process: ChildProcess, folder: string, ready: { url: string; link: string }) {
+  private constructor(process: ChildProcess, folder: string, url: string) {
     this.#process = process;
     this.#folder = folder;
-    this.url = ready.url;
-    this.link = ready.link;
+    this.url = url;
   }
 
-  static async start(): Promise<Server> {
+  static async start(environment: Record<string, string> = {}): Promise<Server> {
     const folder = await mkdtemp(join(tmpdir(), "reflecto-web-"));
     const args = ["serve", "--port", "0", "--data", folder, "--json", "--log-level", "warning"];
-    const process = spawn(REFLECTO, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const env = { ...process.env, ...environment };
+    const server = spawn(REFLECTO, args, { stdio: ["ignore", "pipe", "inherit"], env });
     const ready = await new Promise<string>((resolve, reject) => {
-      createInterface({ input: process.stdout }).once("line", resolve);
-      process.once("exit", (code) => reject(new Error(`the server ended with ${code} before it was ready`)));
+      createInterface({ input: server.stdout }).once("line", resolve);
+      server.once("exit", (code) => reject(new Error(`the server ended with ${code} before it was ready`)));
     });
-    return new Server(process, folder, JSON.parse(ready));
+    return new Server(server, folder, JSON.parse(ready).url);
   }
 
   async stop(): Promise<void> {
@@ -78,11 +72,18 @@ export class Server {
     return { status: response.status, body: text ? JSON.parse(text) : null };
   }
 
-  /** The link of a further phone. */
-  async invite(): Promise<string> {
-    const args = ["invite", "--data", this.#folder, "--public-url", this.url, "--json"];
-    const { stdout } = await promisify(execFile)(REFLECTO, args);
-    return JSON.parse(stdout).url;
+  /** The link with which a phone founds an owner: a test is alone with it. */
+  async newOwner(): Promise<string> {
+    if (this.#codes.length === 0) {
+      const { stdout } = await promisify(execFile)(PYTHON, [NEW_OWNERS, this.#folder, String(OWNERS_AT_ONCE)]);
+      this.#codes = JSON.parse(stdout);
+    }
+    return `${this.url}/enroll#${this.#codes.pop()}`;
+  }
+
+  /** The link with which a further phone joins the one in `page`. */
+  async invite(page: Page): Promise<string> {
+    return (await this.call("POST", "/v1/invitations", await deviceToken(page))).body.url;
   }
 
   /** Asks, and returns the question's id. */
@@ -98,15 +99,9 @@ export class Server {
   }
 }
 
-/** CHROMIUM names another one; a missing browser fails the tests, it never skips them. */
-export function browserPath(): string {
-  const path = process.env["CHROMIUM"] ?? BROWSERS.find((candidate) => existsSync(candidate));
-  if (!path) throw new Error("no Chromium found: `apt-get install chromium`, or name one with CHROMIUM=/path/to/it");
-  return path;
-}
-
+/** A connection of its own to the browser all files share; closing it closes what was opened through it. */
 export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: browserPath(), args: BROWSER_FLAGS });
+  return chromium.connect(inject("chromium"));
 }
 
 export interface PhoneOptions {
@@ -168,6 +163,22 @@ export async function settle(page: Page, question: string): Promise<void> {
     },
     { guard: GUARD_MS },
   );
+}
+
+/** The token with which the phone in `page` speaks to its server. */
+export function deviceToken(page: Page | Worker): Promise<string> {
+  return (page as Page).evaluate(async () => {
+    const opening = indexedDB.open("reflecto");
+    const database = await new Promise<IDBDatabase>((resolve) => {
+      opening.onsuccess = () => resolve(opening.result);
+    });
+    const reading = database.transaction("facts").objectStore("facts").get("device");
+    const device = await new Promise<{ deviceToken: string }>((resolve) => {
+      reading.onsuccess = () => resolve(reading.result);
+    });
+    database.close();
+    return device.deviceToken;
+  });
 }
 
 export type { Browser, BrowserContext, Page };

@@ -8,17 +8,18 @@ let page: Page;
 let token: string;
 
 beforeAll(async () => {
-  browser = await launch();
+  [browser, server] = await Promise.all([launch(), Server.start()]);
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
 beforeEach(async () => {
-  server = await Server.start();
   const phone = await newPhone(browser);
   page = phone.page;
-  token = (await enrol(page, server.link, "Pixel")) as string;
+  token = (await enrol(page, await server.newOwner(), "Pixel")) as string;
   return async () => {
     await phone.context.close();
-    await server.stop();
     expect(phone.problems).toEqual([]);
   };
 });

@@ -2,8 +2,8 @@
 
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
-import { type Browser, DESKTOP, enrol, launch, newPhone, type Page, PHONE, Server } from "./harness.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Browser, DESKTOP, deviceToken, enrol, launch, newPhone, type Page, PHONE, Server } from "./harness.ts";
 
 const FOLDER = fileURLToPath(new URL("../../docs/images/", import.meta.url));
 const IS_KEPT = process.env["REFLECTO_SCREENSHOTS"] !== undefined;
@@ -22,46 +22,56 @@ const SCREENS = [
   ["settings", ".fine"],
   ["settings/tokens", "li.group-row"],
   ["settings/devices", "li.group-row"],
-  ["settings/invite", ".qr path"],
+  ["settings/pair", ".qr path"],
 ] as const;
 
+let browser: Browser;
+let server: Server;
+
+beforeAll(async () => {
+  [browser, server] = await Promise.all([launch(), Server.start()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
+
 test.each(SETTINGS)("the main screens fit on $name", { timeout: 60_000 }, async ({ name, viewport, colorScheme }) => {
-  const server = await Server.start();
-  const browser: Browser = await launch();
-  try {
-    const { page, problems } = await newPhone(browser, { viewport, colorScheme, permissions: ["notifications"] });
-    await page.goto(server.link);
-    await picture(page, name, "enrol");
-    const token = (await enrol(page, server.link, "Pixel 9")) as string;
-    await picture(page, name, "empty");
-    await fill(server, page);
-    await picture(page, name, "question");
-    await server.ask(await makeToken(page, "Release agent"), {
-      question: "Which database should the migration run against first?",
-      choices: ["Staging", "Production, read replica", "Production, primary", "None, stop here"],
-    });
-    await page.getByRole("heading", { name: /Which database/ }).waitFor();
-    await page.getByRole("button", { name: "Approve" }).click({ delay: 500 });
-    await page.getByText("Approved · sent").waitFor();
-    await picture(page, name, "answered");
-    for (const [tab, settled] of SCREENS) {
-      await page.goto(`${server.url}/#/${tab}`);
-      if (tab === "settings/invite") await page.getByRole("button", { name: "Make a code" }).click();
-      await page.locator(settled).first().waitFor();
-      await picture(page, name, tab.replace("/", "-"));
-    }
-    await server.call("POST", "/v1/ring", token, { duration: 30, message: "Under the sofa?" });
-    await page.getByRole("button", { name: "Stop" }).waitFor();
-    await picture(page, name, "ring");
-    expect(problems).toEqual([]);
-  } finally {
-    await browser.close();
-    await server.stop();
+  const { page, context, problems } = await newPhone(browser, {
+    viewport,
+    colorScheme,
+    permissions: ["notifications"],
+  });
+  const link = await server.newOwner();
+  await page.goto(link);
+  await picture(page, name, "enrol");
+  const token = (await enrol(page, link, "Pixel 9")) as string;
+  await picture(page, name, "empty");
+  await fill(server, page);
+  await picture(page, name, "question");
+  await server.ask(await makeToken(server, page, "Release agent"), {
+    question: "Which database should the migration run against first?",
+    choices: ["Staging", "Production, read replica", "Production, primary", "None, stop here"],
+  });
+  await page.getByRole("heading", { name: /Which database/ }).waitFor();
+  await page.getByRole("button", { name: "Approve" }).click({ delay: 500 });
+  await page.getByText("Approved · sent").waitFor();
+  await picture(page, name, "answered");
+  for (const [tab, settled] of SCREENS) {
+    await page.goto(`${server.url}/#/${tab}`);
+    if (tab === "settings/pair") await page.getByRole("button", { name: "Pair a device" }).click();
+    await page.locator(settled).first().waitFor();
+    await picture(page, name, tab.replace("/", "-"));
   }
+  await server.call("POST", "/v1/ring", token, { duration: 30, message: "Under the sofa?" });
+  await page.getByRole("button", { name: "Stop" }).waitFor();
+  await picture(page, name, "ring");
+  expect(problems).toEqual([]);
+  await context.close();
 });
 
 async function fill(server: Server, page: Page): Promise<void> {
-  const ci = await makeToken(page, "CI");
+  const ci = await makeToken(server, page, "CI");
   const send = (body: object) => server.call("POST", "/v1/send", ci, body);
   await send({
     message: "Nightly backup finished: 48.2 GB in 11 min.",
@@ -88,23 +98,8 @@ async function fill(server: Server, page: Page): Promise<void> {
   await page.getByRole("heading", { name: /Deploy build/ }).waitFor();
 }
 
-async function makeToken(page: Page, label: string): Promise<string> {
-  return page.evaluate(async (name) => {
-    const database = await new Promise<IDBDatabase>((resolve) => {
-      const request = indexedDB.open("reflecto");
-      request.onsuccess = () => resolve(request.result);
-    });
-    const device = await new Promise<{ deviceToken: string }>((resolve) => {
-      const request = database.transaction("facts").objectStore("facts").get("device");
-      request.onsuccess = () => resolve(request.result);
-    });
-    const response = await fetch("/v1/tokens", {
-      method: "POST",
-      headers: { Authorization: `Bearer ${device.deviceToken}`, "Content-Type": "application/json" },
-      body: JSON.stringify({ label: name }),
-    });
-    return ((await response.json()) as { token: string }).token;
-  }, label);
+async function makeToken(server: Server, page: Page, label: string): Promise<string> {
+  return (await server.call("POST", "/v1/tokens", await deviceToken(page), { label })).body.token;
 }
 
 async function picture(page: Page, setting: string, screen: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Browser, type BrowserContext, enrol, launch, newPhone, type Page, Server } from "./harness.ts";
+import { FAKE_PUSH_MANAGER } from "./push-manager.ts";
 
 const ENDPOINT = "https://push.example/first";
 const KEYS = {
@@ -13,34 +14,17 @@ let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-  browser = await launch();
+  [browser, server] = await Promise.all([launch(), Server.start()]);
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
 beforeEach(async () => {
-  server = await Server.start();
   ({ context, page } = await newPhone(browser, { permissions: ["notifications"] }));
-  // Chromium subscribes at a service of its maker, which no test may reach: this is the service's part.
-  await context.addInitScript(
-    ({ endpoint, keys }) => {
-      if (!("PushManager" in globalThis)) return;
-      let current: object | null = null;
-      PushManager.prototype.getSubscription = async () => current as PushSubscription | null;
-      PushManager.prototype.subscribe = async (options) => {
-        const applicationServerKey = (options as { applicationServerKey: Uint8Array<ArrayBuffer> }).applicationServerKey
-          .buffer;
-        current = {
-          options: { applicationServerKey },
-          toJSON: () => ({ endpoint, keys }),
-          unsubscribe: async () => true,
-        };
-        return current as PushSubscription;
-      };
-    },
-    { endpoint: ENDPOINT, keys: KEYS },
-  );
+  await context.addInitScript(FAKE_PUSH_MANAGER, { endpoint: ENDPOINT, keys: KEYS });
   return async () => {
     await context.close();
-    await server.stop();
   };
 });
 
@@ -49,7 +33,7 @@ const reported = () =>
 
 test("a phone that may show notifications subscribes and tells its server where to push", async () => {
   const report = reported();
-  await enrol(page, server.link);
+  await enrol(page, await server.newOwner());
   const request = await report;
   expect(request.postDataJSON()).toEqual({ push: { endpoint: ENDPOINT, keys: KEYS } });
   expect((await request.response())?.status()).toBe(200);
@@ -59,7 +43,7 @@ test("a phone that may show notifications subscribes and tells its server where 
 
 test("an address that the server knows is not told again at the next start", async () => {
   const report = reported();
-  await enrol(page, server.link);
+  await enrol(page, await server.newOwner());
   await (await report).response();
   const told: string[] = [];
   page.on("request", (request) => request.method() === "PATCH" && told.push(request.url()));

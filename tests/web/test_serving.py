@@ -33,8 +33,8 @@ async def client(folder: Path) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-@pytest.mark.parametrize("path", ["/", "/enroll"])
-async def test_the_page_is_served_under_both_its_addresses_and_always_asked_for_anew(client, path):
+@pytest.mark.parametrize("path", ["/", "/enroll", "/pair"])
+async def test_the_page_is_served_under_each_of_its_addresses_and_always_asked_for_anew(client, path):
     reply = await client.get(path)
     assert reply.status_code == 200
     assert reply.content == PAGE

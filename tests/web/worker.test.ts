@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Browser, type BrowserContext, enrol, launch, newPhone, type Page, Server, WAIT_MS } from "./harness.ts";
-
-// What there is in a worker, where these functions are sent to.
-type WorkerScope = { registration: ServiceWorkerRegistration };
-declare const NotificationEvent: new (type: string, init: { notification: Notification; action: string }) => Event;
-declare const ExtendableEvent: new (type: string) => Event;
+import {
+  type Browser,
+  type BrowserContext,
+  deviceToken,
+  enrol,
+  launch,
+  newPhone,
+  type Page,
+  Server,
+} from "./harness.ts";
+import { type Shown, WorkerDriver } from "./worker-driver.ts";
 
 const DEPLOY = { question: "Deploy to production?" };
 const AWAY = "about:blank";
@@ -14,79 +19,37 @@ let server: Server;
 let context: BrowserContext;
 let page: Page;
 let token: string;
+let driver: WorkerDriver;
 
 beforeAll(async () => {
-  browser = await launch();
+  [browser, server] = await Promise.all([launch(), Server.start()]);
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
 beforeEach(async () => {
-  server = await Server.start();
   ({ context, page } = await newPhone(browser, { permissions: ["notifications"] }));
-  token = (await enrol(page, server.link, "Pixel")) as string;
+  driver = new WorkerDriver(context, page, server.url);
+  token = (await enrol(page, await server.newOwner(), "Pixel")) as string;
   await page.evaluate(() => navigator.serviceWorker.ready);
   await page.goto(AWAY); // closed, as far as the app is concerned
   return async () => {
     await context.close();
-    await server.stop();
   };
 });
 
-interface Shown {
-  title: string;
-  body: string;
-  tag: string;
-  actions: string[];
-}
-
-const worker = () => {
-  const [found] = context.serviceWorkers();
-  if (!found) throw new Error("no service worker");
-  return found;
-};
-
-/** What the notification centre shows. */
-const shown = () =>
-  worker().evaluate(async () => {
-    const { registration } = globalThis as unknown as WorkerScope;
-    const notifications = (await registration.getNotifications()) as (Notification & {
-      actions: { title: string }[];
-    })[];
-    return notifications.map(({ title, body, tag, actions }) => {
-      return { title, body, tag, actions: actions.map((action) => action.title) };
-    });
-  }) as Promise<Shown[]>;
-
-const untilShown = (matches: (notifications: Shown[]) => boolean) =>
-  expect.poll(async () => matches(await shown()), { timeout: WAIT_MS, interval: 50 }).toBe(true);
-
-/** The push service's part: hands the worker a message through the DevTools protocol. */
-async function push(data: string): Promise<void> {
-  const session = await context.newCDPSession(page);
-  const registered = new Promise<string>((resolve) => {
-    session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
-      const own = registrations.find(({ scopeURL }) => scopeURL === `${server.url}/`);
-      if (own) resolve(own.registrationId);
-    });
-  });
-  await session.send("ServiceWorker.enable");
-  const registrationId = await registered;
-  await session.send("ServiceWorker.deliverPushMessage", { origin: `${server.url}/`, registrationId, data });
-  await session.detach();
-}
+const shown = () => driver.shown();
+const untilShown = (matches: (notifications: Shown[]) => boolean) => driver.untilShown(matches);
+const push = (data: string) => driver.push(data);
+const click = (tag: string, action: string) => driver.click(tag, action);
+const worker = () => driver.worker;
 
 /** What the server's push would carry: the newest entry of this device's queue, read from its own stream. */
 async function pushNewest(withBlob: boolean): Promise<string> {
-  const entry = await worker().evaluate(async () => {
-    const open = indexedDB.open("reflecto");
-    const database = await new Promise<IDBDatabase>((resolve) => {
-      open.onsuccess = () => resolve(open.result);
-    });
-    const read = database.transaction("facts").objectStore("facts").get("device");
-    const device = await new Promise<{ deviceToken: string }>((resolve) => {
-      read.onsuccess = () => resolve(read.result);
-    });
-    database.close();
-    const headers = { Authorization: `Bearer ${device.deviceToken}` };
+  const token = await deviceToken(worker());
+  const entry = await worker().evaluate(async (bearer) => {
+    const headers = { Authorization: `Bearer ${bearer}` };
     const response = await fetch("/v1/sync?after=0", { headers });
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     let text = "";
@@ -99,27 +62,11 @@ async function pushNewest(withBlob: boolean): Promise<string> {
         return JSON.parse(events.at(-1)?.[1] ?? "") as { seq: number; blob: string };
       }
     }
-  });
+  }, token);
   const message = JSON.stringify(withBlob ? { seq: entry.seq, blob: entry.blob } : { seq: entry.seq });
   await push(message);
   return message;
 }
-
-/** A tap on the notification, or on one of its buttons. */
-const click = (tag: string, action: string) =>
-  worker().evaluate(
-    async (tapped) => {
-      const { registration } = globalThis as unknown as WorkerScope;
-      const [notification] = await registration.getNotifications({ tag: tapped.tag });
-      dispatchEvent(
-        new NotificationEvent("notificationclick", {
-          notification: notification as Notification,
-          action: tapped.action,
-        }),
-      );
-    },
-    { tag, action },
-  );
 
 test("a push is decrypted and shown, with the two choices as buttons", async () => {
   const id = await server.ask(token, DEPLOY);
@@ -226,7 +173,7 @@ test("offline, a tap says that it waits; back online the answer goes out and the
     scope.fetch = scope.realFetch;
   });
   await context.setOffline(false);
-  await worker().evaluate(() => dispatchEvent(new ExtendableEvent("sync")));
+  await driver.tell("sync");
   await untilShown((all) => all[0]?.title === "Approved · sent");
   expect(await server.outcome(token, id)).toMatchObject({ choice: "Approve" });
 });

@@ -16,10 +16,15 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     setTimeout(() => setCopied(false), COPIED_SHOWN_MS);
   };
   return (
-    <button type="button" class="button small" onClick={copy}>
-      <Icon name={isCopied ? "check" : "copy"} />
-      <span role="status">{isCopied ? "Copied" : label}</span>
-    </button>
+    <>
+      <button type="button" class="button small" onClick={copy}>
+        <Icon name={isCopied ? "check" : "copy"} />
+        {isCopied ? "Copied" : label}
+      </button>
+      <span class="visually-hidden" role="status">
+        {isCopied ? "Copied" : ""}
+      </span>
+    </>
   );
 }
 
