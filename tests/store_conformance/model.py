@@ -59,6 +59,8 @@ class ModelStore:
         found = self.find_interaction(interaction_id, now)
         if found is None:
             return None
+        if tap.device_id is not None and tap.device_id not in self.devices:
+            return EndResult(Verdict.DEVICE_REMOVED, found)
         if found.tap is not None:
             same = (found.tap.device_id, found.tap.choice_index) == (tap.device_id, tap.choice_index)
             return EndResult(Verdict.REPEATED if same else Verdict.ALREADY_ANSWERED, found)
@@ -112,8 +114,11 @@ class ModelStore:
         self.queues[device_id] = [each for each in self.queues[device_id] if each.seq > seq]
         return True
 
-    def add_setup_code(self, code: SetupCode) -> None:
+    def add_setup_code(self, code: SetupCode) -> bool:
+        if code.phone_id is not None and code.phone_id not in self.devices:
+            return False
         self.codes[code.hash] = code
+        return True
 
     def find_setup_code(self, code_hash: bytes, now: float) -> SetupCode | None:
         code = self.codes.get(code_hash)
@@ -163,6 +168,7 @@ class ModelStore:
         if device_id not in self.devices or self.devices[device_id].owner_id != owner_id:
             return False
         del self.devices[device_id], self.queues[device_id]
+        self.codes = {each.hash: each for each in self.codes.values() if each.phone_id != device_id}
         return True
 
     def delete_owner(self, owner_id: str) -> None:
@@ -173,8 +179,8 @@ class ModelStore:
         self.codes = {each.hash: each for each in self.codes.values() if each.owner_id != owner_id}
         self.questions = {each.id: each for each in self.questions.values() if each.owner_id != owner_id}
 
-    def add_token(self, token: Token) -> Addition:
-        if token.owner_id not in self.owners:
+    def add_token(self, token: Token, phone_id: str | None = None) -> Addition:
+        if token.owner_id not in self.owners or (phone_id is not None and phone_id not in self.devices):
             return Addition.REVOKED
         self.tokens[token.id] = token
         return Addition.ADDED

@@ -65,7 +65,12 @@ class Comparison(RuleBasedStateMachine):
     def add_code(self, owner: Device | None, *, founds_owner: bool) -> SetupCode:
         known = owner is not None and owner.owner_id in self.model.owners
         owner_id = owner.owner_id if owner and known else None
-        code = make_code(owner_id=owner_id, founds_owner=founds_owner and not known, expires_at=int(self.now) + 600)
+        code = make_code(
+            owner_id=owner_id,
+            founds_owner=founds_owner and not known,
+            expires_at=int(self.now) + 600,
+            phone_id=owner.id if owner else None,
+        )
         self.call("add_setup_code", code)
         return code
 
@@ -105,7 +110,7 @@ class Comparison(RuleBasedStateMachine):
     @rule(target=tokens, owner=devices, test=st.booleans())
     def add_token(self, owner: Device, *, test: bool) -> Token:
         token = make_token(owner.owner_id, test=test, created_at=int(self.now))
-        self.call("add_token", token)
+        self.call("add_token", token, owner.id)
         self.seen_tokens.add(token)
         return token
 

@@ -35,6 +35,19 @@ async def test_a_simulated_tap_has_no_device(store: Store):
     assert result.interaction.tap == tap
 
 
+async def test_a_removed_devices_tap_does_not_count_whatever_became_of_the_question(store: Store):
+    phone, token = await found_owner(store)
+    stolen = await join(store, phone.owner_id)
+    waiting, answered = [await created(store, token, phone, stolen) for _ in range(2)]
+    won = make_tap(stolen, 1)
+    await store.record_answer_if_pending(answered.id, won, [], NOW)
+    await store.remove_device(phone.owner_id, stolen.id)
+    for question in (waiting, replace(answered, status="answered", ended_at=NOW, tap=won)):
+        result = await store.record_answer_if_pending(question.id, make_tap(stolen, 1), [make_delivery(phone)], NOW)
+        assert result == EndResult(Verdict.DEVICE_REMOVED, question)
+    assert len(await blobs(store, phone)) == 2
+
+
 async def test_a_second_tap_loses_and_gets_the_winner(store: Store):
     phone, token = await found_owner(store)
     tablet = await join(store, phone.owner_id)

@@ -252,11 +252,12 @@ async def test_relayed_blobs_are_queued_under_their_senders_id(store: Store):
     assert await blobs(store, laptop) == [b"blob"]
 
 
-async def test_a_relay_to_a_strangers_or_a_removed_device_queues_nothing(store: Store):
+async def test_a_relay_to_or_from_a_strangers_or_a_removed_device_queues_nothing(store: Store):
     phone, _ = await found_owner(store)
     stranger, _ = await found_owner(store)
     for other in (stranger, make_device(phone.owner_id)):
-        deliveries = [make_delivery(phone), make_delivery(other)]
+        deliveries = [make_delivery(each, sender=phone.id) for each in (phone, other)]
         assert await store.relay_to_queues(phone.owner_id, deliveries) is False
+        assert await store.relay_to_queues(phone.owner_id, [make_delivery(phone, sender=other.id)]) is False
     assert await blobs(store, phone) == []
     assert await blobs(store, stranger) == []

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflecto.contract.envelopes import Envelope
+from reflecto.contract.errors import INVALID_TOKEN, ApiError
 from reflecto.contract.messages import Caveat, DeliveredTo
 from reflecto.core.model import Device
 from reflecto.core.ports import Store, Wakeups
@@ -23,7 +24,12 @@ class Dispatcher:
         self._sealer = sealer
 
     async def devices_meant(self, sender: Sender, selector: str) -> tuple[list[Device], list[Caveat]]:
-        """Return the owner's devices behind `selector`, and caveats; for a test token none, after the same checks."""
+        """Return the owner's devices behind `selector`, and caveats; for a test token none, after the same checks.
+
+        Raises: ApiError `invalid_token` if it was revoked meanwhile: a body may take half a minute to come.
+        """
+        if await self._store.find_token(sender.token.hash) is None:
+            raise ApiError(INVALID_TOKEN)
         meant, caveats = select_devices(await self._store.list_devices(sender.token.owner_id), selector)
         return ([], [TEST_TOKEN]) if sender.token.test else (meant, caveats)
 

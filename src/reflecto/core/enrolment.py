@@ -9,6 +9,7 @@ from reflecto.contract.errors import (
     INTERNAL_ERROR,
     INVALID_CLASS,
     INVALID_CODE,
+    INVALID_TOKEN,
     TOO_MANY_DEVICES,
     ApiError,
 )
@@ -68,10 +69,13 @@ class Enrolment:
         self._clock = clock
         self._guesses = GuessLimiter()
 
-    async def invite(self, owner_id: str | None = None, *, new_owner: bool = False) -> Invitation:
+    async def invite(
+        self, owner_id: str | None = None, *, new_owner: bool = False, phone_id: str | None = None
+    ) -> Invitation:
         """Make a setup code for the only owner, the named one, or a new one.
 
-        Raises: OwnerChoiceError when that is not clear.
+        `phone_id` is whose phone makes it. Raises: OwnerChoiceError when that is not clear; ApiError `invalid_token`
+        if that phone was removed.
         """
         owners = await self._store.list_owners()
         if not new_owner:
@@ -81,18 +85,20 @@ class Enrolment:
                 raise OwnerChoiceError(owners)
             owner_id = owner_id or (owners[0].id if owners else None)
         invitation = Invitation(new_setup_code(), int(self._clock.now()) + SETUP_CODE_SECONDS)
-        await self._store.add_setup_code(
-            SetupCode(_code_hash(invitation.code), None if new_owner else owner_id, new_owner, invitation.expires_at)
+        code = SetupCode(
+            _code_hash(invitation.code), None if new_owner else owner_id, new_owner, invitation.expires_at, phone_id
         )
+        if not await self._store.add_setup_code(code):
+            raise ApiError(INVALID_TOKEN)
         return invitation
 
     async def invite_for(self, device: Device) -> tuple[Invitation, str]:
         """Make a setup code for one more device of a phone's owner; return it and its link.
 
-        Raises: ApiError `scope_denied` for a desktop.
+        Raises: ApiError `scope_denied` for a desktop, `invalid_token` if the phone was removed meanwhile.
         """
         require_phone(device)
-        invitation = await self.invite(device.owner_id)
+        invitation = await self.invite(device.owner_id, phone_id=device.id)
         return invitation, invitation.link(await self._store.recall(PUBLIC_URL_FACT) or "")
 
     async def enroll(self, request: EnrollRequest, address: str) -> EnrollResponse:

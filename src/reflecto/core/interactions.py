@@ -189,7 +189,7 @@ class Interactions:
         """Record a phone's tap if it is the first.
 
         Raises: ApiError `scope_denied` for a desktop, `not_found`, `invalid_choice`, `invalid_signature`,
-        `already_answered` with the winning answer, `interaction_closed`.
+        `already_answered` with the winning answer, `interaction_closed`; `invalid_token` if it was removed meanwhile.
         """
         require_phone(device)
         now = self._clock.now()
@@ -234,6 +234,8 @@ class Interactions:
         result = await self._store.record_answer_if_pending(interaction.id, tap, withdrawals, now)
         if result is None:
             raise ApiError(NOT_FOUND)
+        if result.verdict is Verdict.DEVICE_REMOVED:
+            raise ApiError(INVALID_TOKEN)
         if result.verdict is Verdict.ALREADY_ANSWERED:
             raise ApiError(ALREADY_ANSWERED, details=_winning_answer(result.interaction))
         if result.verdict is Verdict.CLOSED:

@@ -52,12 +52,16 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class SetupCode:
-    """A one-time code: joins `owner_id` where given; founds an owner if `founds_owner` or if there is none yet."""
+    """A one-time code: joins `owner_id` where given; founds an owner if `founds_owner` or if there is none yet.
+
+    `phone_id`: the phone that made it; None: the command line did.
+    """
 
     hash: bytes = field(repr=False)
     owner_id: str | None
     founds_owner: bool
     expires_at: int
+    phone_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

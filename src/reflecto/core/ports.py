@@ -53,6 +53,7 @@ class Verdict(Enum):
     REPEATED = auto()
     ALREADY_ANSWERED = auto()
     CLOSED = auto()
+    DEVICE_REMOVED = auto()  # since its request was authenticated: a body may take its time to come
 
 
 class Redemption(Enum):
@@ -69,7 +70,7 @@ class Addition(Enum):
 
     ADDED = auto()
     TOO_MANY = auto()
-    REVOKED = auto()  # the owner was deleted, or the token revoked, since its request was authenticated
+    REVOKED = auto()  # the owner was deleted, or the token revoked or phone removed whose request it is, meanwhile
 
 
 class Opening(Enum):
@@ -136,7 +137,10 @@ class Store(Protocol):
     async def record_answer_if_pending(
         self, interaction_id: str, tap: Tap, withdrawals: Sequence[Delivery], now: float
     ) -> EndResult | None:
-        """Record `tap` and append `withdrawals` if the rules accept it (`judge_answer`). None: no such question."""
+        """Record `tap` and append `withdrawals` if the rules accept it (`judge_answer`). None: no such question.
+
+        DEVICE_REMOVED comes before the rules: whatever a removed device says counts no more.
+        """
 
     async def cancel_if_pending(
         self, interaction_id: str, withdrawals: Sequence[Delivery], now: float
@@ -154,14 +158,14 @@ class Store(Protocol):
         """Return up to `limit` live entries with `seq` above `after`, in order. None: there is no such device."""
 
     async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> bool:
-        """Append all of them. False: one is for a device that is not the owner's, and nothing is appended."""
+        """Append all of them. False: one is for or from a device that is not the owner's, and nothing is appended."""
 
     async def ack_queue(self, device_id: str, seq: int) -> bool:
         """Delete the entries up to `seq`. False: the queue never reached it, nothing is deleted."""
 
     # Enrolment and devices
-    async def add_setup_code(self, code: SetupCode) -> None:
-        """Keep it until it is used or expires."""
+    async def add_setup_code(self, code: SetupCode) -> bool:
+        """Keep it until it is used or expires. False: the phone that makes it was removed, and nothing is kept."""
 
     async def find_setup_code(self, code_hash: bytes, now: float) -> SetupCode | None:
         """Return it if it can still be redeemed."""
@@ -184,7 +188,7 @@ class Store(Protocol):
         """Change what is given (not None) and return the device."""
 
     async def remove_device(self, owner_id: str, device_id: str) -> bool:
-        """Delete the device, its keys, queue and token. False: the owner has no such device."""
+        """Delete the device, its keys, queue, token and setup codes it made. False: the owner has no such device."""
 
     async def delete_owner(self, owner_id: str) -> None:
         """Delete the owner with all devices, queues, tokens and questions."""
@@ -224,8 +228,8 @@ class Store(Protocol):
     async def find_token(self, token_hash: bytes) -> Token | None:
         """Return the live (not revoked) token."""
 
-    async def add_token(self, token: Token) -> Addition:
-        """Keep it, unless its owner has too many or is gone."""
+    async def add_token(self, token: Token, phone_id: str | None = None) -> Addition:
+        """Keep it, unless its owner has too many or is gone, or the phone is that makes it."""
 
     async def list_tokens(self, owner_id: str) -> list[Token]:
         """Return the owner's live tokens, oldest first."""

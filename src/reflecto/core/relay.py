@@ -27,7 +27,8 @@ class Relay:
     async def relay(self, device: Device, request: RelayRequest) -> None:
         """Queue every blob durably, or none.
 
-        Raises: ApiError `invalid_relay`, `rate_limit_exceeded`, `not_found` for a device that is not the owner's.
+        Raises: ApiError `invalid_relay`, `rate_limit_exceeded`, `not_found` for a device that is not the owner's,
+        or if `device` is no more.
         """
         if len(request.to) != len(request.blobs):
             raise ApiError(INVALID_RELAY)

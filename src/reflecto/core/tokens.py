@@ -85,7 +85,7 @@ class Tokens:
         """
         require_phone(device)
         token, reply = new_token(device.owner_id, request, self._clock.now())
-        match await self._store.add_token(token):
+        match await self._store.add_token(token, device.id):
             case Addition.TOO_MANY:
                 raise ApiError(TOO_MANY_TOKENS)
             case Addition.REVOKED:

@@ -16,7 +16,7 @@ from reflecto.store.sqlite.rows import (
     setup_code_of,
     token_row,
 )
-from reflecto.store.sqlite.statements import add_device, append_to_queues, count_devices, owner_exists
+from reflecto.store.sqlite.statements import add_device, append_to_queues, count_devices, is_device, owner_exists
 
 _FIND_CODE = f"SELECT {SETUP_CODE_COLUMNS} FROM setup_codes WHERE hash = ? AND expires_at > ?"
 
@@ -26,13 +26,17 @@ class DeviceVerbs:
 
     _database: Database
 
-    async def add_setup_code(self, code: SetupCode) -> None:
-        await self._database.write(
-            lambda connection: connection.execute(
-                "INSERT INTO setup_codes (hash, owner_id, founds_owner, expires_at) VALUES (?, ?, ?, ?)",
-                (code.hash, code.owner_id, code.founds_owner, code.expires_at),
+    async def add_setup_code(self, code: SetupCode) -> bool:
+        def add(connection: sqlite3.Connection) -> bool:
+            if code.phone_id is not None and not is_device(connection, code.phone_id):
+                return False
+            connection.execute(
+                f"INSERT INTO setup_codes ({SETUP_CODE_COLUMNS}) VALUES ({placeholders(SETUP_CODE_COLUMNS)})",
+                (code.hash, code.owner_id, code.founds_owner, code.expires_at, code.phone_id),
             )
-        )
+            return True
+
+        return await self._database.write(add)
 
     async def find_setup_code(self, code_hash: bytes, now: float) -> SetupCode | None:
         row = self._database.row(_FIND_CODE, (code_hash, now))

@@ -14,6 +14,7 @@ from reflecto.store.sqlite.statements import (
     count_pending,
     find_interaction,
     find_repeat,
+    is_device,
     is_live_token,
     phone_ids,
 )
@@ -58,6 +59,8 @@ class InteractionVerbs:
             found = find_interaction(connection, interaction_id, now)
             if found is None:
                 return None
+            if tap.device_id is not None and not is_device(connection, tap.device_id):
+                return EndResult(Verdict.DEVICE_REMOVED, found)
             verdict = judge_answer(found, tap, now)
             if verdict is not Verdict.ACCEPTED:
                 return EndResult(verdict, found)

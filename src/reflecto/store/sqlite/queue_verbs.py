@@ -19,7 +19,8 @@ class QueueVerbs:
     async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> bool:
         def relay(connection: sqlite3.Connection) -> bool:
             rows = connection.execute("SELECT id FROM devices WHERE owner_id = ?", (owner_id,))
-            if not {delivery.device_id for delivery in deliveries} <= {row[0] for row in rows}:
+            involved = {delivery.device_id for delivery in deliveries} | {delivery.sender for delivery in deliveries}
+            if not involved <= {row[0] for row in rows}:
                 return False
             append_to_queues(connection, deliveries)
             return True

@@ -21,7 +21,7 @@ PAIRING_COLUMNS: Final = (
     "id, owner_id, phone_id, expires_at, status, token_hash, device_id, public_key, signing_key, label, type, class, "
     "app_build, proof, commitment, phone_nonce, device_nonce, approval, approval_proof, approval_signature"
 )
-SETUP_CODE_COLUMNS: Final = "hash, owner_id, founds_owner, expires_at"
+SETUP_CODE_COLUMNS: Final = "hash, owner_id, founds_owner, expires_at, phone_id"
 
 
 def placeholders(columns: str) -> str:
@@ -129,8 +129,8 @@ def token_row(token: Token) -> Row:
 
 def setup_code_of(row: Row) -> SetupCode:
     """Read SETUP_CODE_COLUMNS."""
-    code_hash, owner_id, founds_owner, expires_at = row
-    return SetupCode(code_hash, owner_id, bool(founds_owner), expires_at)
+    code_hash, owner_id, founds_owner, expires_at, phone_id = row
+    return SetupCode(code_hash, owner_id, bool(founds_owner), expires_at, phone_id)
 
 
 def pairing_of(row: Row) -> Pairing:

@@ -91,6 +91,11 @@ def is_live_token(connection: sqlite3.Connection, token_id: str) -> bool:
     return row is not None
 
 
+def is_device(connection: sqlite3.Connection, device_id: str) -> bool:
+    """Tell whether the device exists."""
+    return connection.execute("SELECT 1 FROM devices WHERE id = ?", (device_id,)).fetchone() is not None
+
+
 def owner_exists(connection: sqlite3.Connection, owner_id: str | None = None) -> bool:
     """Tell whether this owner exists, or any where none is named."""
     row = connection.execute("SELECT 1 FROM owners WHERE id = coalesce(?, id) LIMIT 1", (owner_id,)).fetchone()

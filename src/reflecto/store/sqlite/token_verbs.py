@@ -8,7 +8,7 @@ from reflecto.core.model import Token
 from reflecto.core.ports import Addition
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.rows import TOKEN_COLUMNS, placeholders, token_of, token_row
-from reflecto.store.sqlite.statements import owner_exists
+from reflecto.store.sqlite.statements import is_device, owner_exists
 
 
 class TokenVerbs:
@@ -22,7 +22,7 @@ class TokenVerbs:
         )
         return token_of(row) if row else None
 
-    async def add_token(self, token: Token) -> Addition:
+    async def add_token(self, token: Token, phone_id: str | None = None) -> Addition:
         def add(connection: sqlite3.Connection) -> Addition:
             (live,) = connection.execute(
                 "SELECT count(*) FROM tokens WHERE owner_id = ? AND revoked_at IS NULL", (token.owner_id,)
@@ -30,6 +30,8 @@ class TokenVerbs:
             if live >= TOKENS_MAX_PER_OWNER:
                 return Addition.TOO_MANY
             if not owner_exists(connection, token.owner_id):
+                return Addition.REVOKED
+            if phone_id is not None and not is_device(connection, phone_id):
                 return Addition.REVOKED
             connection.execute(
                 f"INSERT INTO tokens ({TOKEN_COLUMNS}) VALUES ({placeholders(TOKEN_COLUMNS)})", token_row(token)
