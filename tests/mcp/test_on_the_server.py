@@ -233,9 +233,7 @@ async def test_a_thousandth_of_a_second_after_a_stop_began_no_call_begins(server
     assert (reply.status_code, reply.json()["error"]["code"]) == (503, "unavailable")
 
 
-async def test_questions_and_tokens_are_in_no_log(
-    connect: Connect, person: Person, sender: Program, caplog: pytest.LogCaptureFixture
-):
+async def test_nothing_about_a_call_is_in_the_log(connect: Connect, person: Person, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.INFO)
     async with connect() as client:
         async with calling(client, "ask_user", {"question": "Drop table secrets?", "choices": ["Ja", "Nein"]}) as call:
@@ -243,11 +241,8 @@ async def test_questions_and_tokens_are_in_no_log(
             content(await call)
         async with calling(client, "ask_user", {"question": "Drop table secrets?" * 100}) as call:
             error_text(await call)
-    server_side = "\n".join(
-        record.getMessage() for record in caplog.records if not record.name.startswith(("httpx", "mcp.client"))
-    )
-    for secret in ("secrets", "Nein", sender.token):
-        assert secret not in server_side
+    others = ("httpx2", "uvicorn")  # the client's, and what the server is run without
+    assert [record.getMessage() for record in caplog.records if not record.name.startswith(others)] == []
 
 
 async def test_where_mcp_is_not_installed_it_says_what_to_install(sender: Program, monkeypatch: pytest.MonkeyPatch):

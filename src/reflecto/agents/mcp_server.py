@@ -20,8 +20,9 @@ from reflecto.client.errors import ReflectoError
 Context = ServerRequestContext[dict[str, Any], Any]
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 
-# The SDK tells of each request at INFO; whatever it logs may be about what is asked.
+# They tell of each request at INFO, and what the SDK warns of may be about what is asked.
 logging.getLogger("mcp").setLevel(logging.ERROR)
+logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 def build_server(

@@ -48,8 +48,9 @@ class McpEndpoint:
     async def close(self) -> None:
         """Withdraw what was asked here and is read by nobody; nothing comes afterwards."""
         if self._starting is not None:
-            service = await self._starting
-            await service.close()
+            await asyncio.wait([self._starting])
+            if self._starting.exception() is None:
+                await self._starting.result().close()
 
     async def _post(self, call: Call) -> None:
         sender = await self._auth.sender(call)
