@@ -45,25 +45,11 @@ const push = (data: string) => driver.push(data);
 const click = (tag: string, action: string) => driver.click(tag, action);
 const worker = () => driver.worker;
 
-/** What the server's push would carry: the newest entry of this device's queue, read from its own stream. */
+/** What the server's push would carry: the newest entry of this device's queue. */
 async function pushNewest(withBlob: boolean): Promise<string> {
-  const token = await deviceToken(worker());
-  const entry = await worker().evaluate(async (bearer) => {
-    const headers = { Authorization: `Bearer ${bearer}` };
-    const response = await fetch("/v1/sync?after=0", { headers });
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    let text = "";
-    for (;;) {
-      const { value } = await reader.read();
-      text += new TextDecoder().decode(value);
-      const events = [...text.matchAll(/data: (.*)\n\n/g)];
-      if (events.length > 0) {
-        await reader.cancel();
-        return JSON.parse(events.at(-1)?.[1] ?? "") as { seq: number; blob: string };
-      }
-    }
-  }, token);
-  const message = JSON.stringify(withBlob ? { seq: entry.seq, blob: entry.blob } : { seq: entry.seq });
+  const { body } = await server.call("GET", "/v1/sync/entries?after=0", await deviceToken(worker()));
+  const { seq, blob } = body.entries.at(-1);
+  const message = JSON.stringify(withBlob ? { seq, blob } : { seq });
   await push(message);
   return message;
 }
