@@ -1,8 +1,14 @@
 /** Page and worker tell each other what changed in the store they share. */
 
+import type { LinkState } from "@reflecto/core";
+
 const NAME = "reflecto";
 
-export type News = { what: "items" } | { what: "forgotten" };
+export type News =
+  | { what: "items" }
+  | { what: "forgotten" }
+  | { what: "link"; state: LinkState } // of the page that holds the stream
+  | { what: "link?" };
 
 export function openChannel(onNews: (news: News) => void): BroadcastChannel {
   const channel = new BroadcastChannel(NAME);

@@ -17,6 +17,7 @@ import { type News, openChannel, showBadge } from "../platform/channel.ts";
 import { type Database, forgetEverything, openDatabase, recall, remember } from "../platform/database.ts";
 import { ensureSubscription, type PushState, permissionState } from "../platform/push.ts";
 import { openSession, type Session } from "../platform/session.ts";
+import { StreamLead } from "../platform/stream-lead.ts";
 import { promptOf } from "../worker/decide-notification.ts";
 import { enrol } from "./enrol.ts";
 import { type Joined, keepJoined } from "./join.ts";
@@ -37,6 +38,7 @@ export class App {
   readonly #listeners = new Set<() => void>();
   readonly #answerBackoff = new Backoff(Math.random);
   #sync: SyncClient | null = null;
+  #lead: StreamLead | null = null;
   #stop = new AbortController();
   #isRetrying = false;
 
@@ -172,19 +174,20 @@ export class App {
     this.#stop = new AbortController();
     this.session = await openSession(this.#database, (changes) => this.#takeChanges(changes));
     if (!this.session) return this.#redraw();
-    const { api, store, intake, clock } = this.session;
-    await store.prune(clock.now());
+    await this.session.store.prune(this.session.clock.now());
     await this.#reload();
-    this.#sync = new SyncClient({
-      api,
-      store,
-      intake,
-      clock,
-      random: Math.random,
-      onState: (state) => this.#takeLink(state),
-    });
-    void this.#sync.run(this.#stop.signal);
+    this.#lead = new StreamLead((signal) => this.#stream(signal), this.#stop.signal);
+    this.#lead.seek({ take: document.visibilityState === "visible" });
+    this.#channel.postMessage({ what: "link?" } satisfies News);
     void this.#startWorker();
+  }
+
+  async #stream(signal: AbortSignal): Promise<void> {
+    if (!this.session) return;
+    const { api, store, intake, clock } = this.session;
+    const onState = (state: LinkState) => signal.aborted || this.#takeLink(state);
+    this.#sync = new SyncClient({ api, store, intake, clock, random: Math.random, onState });
+    await this.#sync.run(signal);
   }
 
   async #startWorker(): Promise<void> {
@@ -195,6 +198,7 @@ export class App {
 
   #takeLink(state: LinkState): void {
     this.link = state;
+    this.#channel.postMessage({ what: "link", state } satisfies News);
     if (state === "live") void this.#sendAnswers();
     this.#redraw();
   }
@@ -241,14 +245,27 @@ export class App {
 
   #wake(reconnect: boolean): void {
     if (document.visibilityState !== "visible") return;
+    this.#lead?.seek({ take: true });
     this.#sync?.wake({ reconnect });
     void this.#sendAnswers();
     this.#redraw();
   }
 
   async #hear(news: News): Promise<void> {
-    if (news.what === "items") return this.#reload();
-    await this.#start(); // another tab enrolled or forgot
+    const isLeading = this.#lead?.isHeld ?? false;
+    switch (news.what) {
+      case "items":
+        return this.#reload();
+      case "forgotten":
+        return this.#start(); // another tab enrolled or forgot
+      case "link?":
+        if (isLeading) this.#channel.postMessage({ what: "link", state: this.link } satisfies News);
+        return;
+      case "link":
+        if (isLeading) return;
+        this.link = news.state;
+        this.#redraw();
+    }
   }
 
   async #reload(): Promise<void> {

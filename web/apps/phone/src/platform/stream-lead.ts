@@ -1,0 +1,59 @@
+/**
+ * Of all pages this app has open in a browser one holds the stream; the others hear from it what came.
+ * The server keeps four streams of a device, and a fifth tab would end the first one's.
+ */
+
+const LOCK = "reflecto-stream";
+
+export class StreamLead {
+  readonly #work: (signal: AbortSignal) => Promise<void>;
+  readonly #stop: AbortSignal;
+  #turn: { isHeld: boolean; leave: AbortController } | null = null;
+
+  /** `work` runs while this page leads, until it ends by itself or its signal is aborted. */
+  constructor(work: (signal: AbortSignal) => Promise<void>, stop: AbortSignal) {
+    this.#work = work;
+    this.#stop = stop;
+  }
+
+  get isHeld(): boolean {
+    return this.#turn?.isHeld ?? false;
+  }
+
+  /** Waits for its turn, or takes it: a page that is looked at must not wait for one that its system has frozen. */
+  seek({ take }: { take: boolean }): void {
+    if (this.isHeld || this.#stop.aborted || (this.#turn && !take)) return;
+    this.#turn?.leave.abort();
+    void this.#lead(take);
+  }
+
+  async #lead(take: boolean): Promise<void> {
+    const turn = { isHeld: false, leave: new AbortController() };
+    this.#turn = turn;
+    const leave = () => turn.leave.abort();
+    this.#stop.addEventListener("abort", leave);
+    const isDone = await this.#hold(take, turn);
+    this.#stop.removeEventListener("abort", leave);
+    turn.leave.abort(); // taken by another page: the work here may still be running
+    if (this.#turn !== turn) return;
+    this.#turn = null;
+    if (!isDone) this.seek({ take: false });
+  }
+
+  /** False where the lead was taken away or not waited for. */
+  async #hold(take: boolean, turn: { isHeld: boolean; leave: AbortController }): Promise<boolean> {
+    const work = async () => {
+      turn.isHeld = true;
+      await this.#work(turn.leave.signal);
+    };
+    const options = take ? { steal: true } : { signal: turn.leave.signal };
+    try {
+      await navigator.locks.request(LOCK, options, work);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      turn.isHeld = false;
+    }
+  }
+}
