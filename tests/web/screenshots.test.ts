@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Browser, DESKTOP, deviceToken, enrol, launch, newPhone, type Page, PHONE, Server } from "./harness.ts";
 
+import { type Shown, WorkerDriver } from "./worker-driver.ts";
+
 const FOLDER = fileURLToPath(new URL("../../docs/images/", import.meta.url));
 const IS_KEPT = process.env["REFLECTO_SCREENSHOTS"] !== undefined;
 
@@ -69,6 +71,58 @@ test.each(SETTINGS)("the main screens fit on $name", { timeout: 60_000 }, async 
   expect(problems).toEqual([]);
   await context.close();
 });
+
+test("a computer joins by typed code, with the same digits on both screens", async () => {
+  const phone = await newPhone(browser);
+  const laptop = await newPhone(browser, { viewport: DESKTOP, colorScheme: "dark" });
+  await enrol(phone.page, await server.newOwner(), "Pixel 9");
+  await phone.page.goto(`${server.url}/#/settings/pair`);
+  await phone.page.getByRole("button", { name: "Pair a device" }).click();
+  const code = (await phone.page.locator(".invite .code").textContent()) as string;
+  await laptop.page.goto(`${server.url}/pair`);
+  await laptop.page.getByLabel("Pairing code").fill(code);
+  await laptop.page.getByLabel("Name of this device").fill("Firefox on laptop");
+  await picture(laptop.page, "desktop-dark", "join");
+  await laptop.page.getByRole("button", { name: "Ask the phone" }).click();
+  await Promise.all([phone, laptop].map(({ page }) => page.locator(".digits").waitFor()));
+  await picture(phone.page, "phone-light", "pair-asked");
+  await picture(laptop.page, "desktop-dark", "join-compare");
+  await Promise.all([phone, laptop].map(({ context }) => context.close()));
+});
+
+test("a question on a locked phone, with what its notification really says", async () => {
+  const { page, context } = await newPhone(browser, { permissions: ["notifications"], colorScheme: "dark" });
+  const driver = new WorkerDriver(context, page, server.url);
+  const token = (await enrol(page, await server.newOwner(), "Pixel 9")) as string;
+  const ci = await makeToken(server, page, "CI");
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.goto("about:blank");
+  await server.ask(ci, { question: "Deploy build 1481 to production?", expires_in: 600 });
+  await driver.push('{"seq":1}');
+  await driver.untilShown((all) => all.some(({ actions }) => actions.length === 2));
+  const [shown] = (await driver.shown()).filter(({ actions }) => actions.length === 2);
+  const icon = await (await fetch(`${server.url}/icons/icon-192.png`)).arrayBuffer();
+  await page.setContent(lockScreen(shown as Shown, Buffer.from(icon).toString("base64")));
+  await picture(page, "phone-dark", "notification");
+  expect((await server.call("GET", "/v1/devices", token)).status).toBe(200);
+  await context.close();
+});
+
+/** No browser draws its notifications into a picture: this is the frame, the words are the worker's. */
+function lockScreen({ title, body, actions }: Shown, icon: string): string {
+  return `<!doctype html><style>
+    body { margin: 0; height: 100vh; display: grid; grid-template-rows: 38% auto 1fr; padding: 0 14px;
+      font: 16px/1.4 system-ui, sans-serif; color: #fff; background: linear-gradient(160deg, #0b5d57, #10243a 70%) }
+    time { align-self: center; text-align: center; font-size: 84px; font-weight: 300; letter-spacing: -2px }
+    section { padding: 14px 16px; border-radius: 22px; background: rgb(255 255 255 / 16%) }
+    header { display: flex; gap: 10px; align-items: center; font-size: 13px; opacity: .9 }
+    img { width: 24px; border-radius: 6px }
+    h1 { margin: 10px 0 2px; font-size: 16px }
+    p { margin: 0 }
+    footer { display: flex; gap: 28px; margin-top: 14px; font-weight: 600; color: #8fe3d8 }
+  </style><time>9:41</time><section><header><img src="data:image/png;base64,${icon}">Reflecto · now</header>
+  <h1>${title}</h1><p>${body}</p><footer>${actions.map((label) => `<span>${label}</span>`).join("")}</footer></section>`;
+}
 
 async function fill(server: Server, page: Page): Promise<void> {
   const ci = await makeToken(server, page, "CI");
