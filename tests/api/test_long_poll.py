@@ -155,3 +155,10 @@ async def test_polls_are_not_charged_to_the_quotas(sender: Program):
     second = await sender.ask("Second?")
     spent = int(first.headers["x-ratelimit-remaining"]) - int(second.headers["x-ratelimit-remaining"])
     assert spent == 1
+
+
+async def test_a_poll_ends_with_404_when_its_owner_disconnects(phone: DeviceActor, sender: Program, clock: FakeClock):
+    question = await sender.ask_id()
+    async with polling(clock, sender, question, 50, NOW + 50) as (poll,):
+        await phone.call("DELETE", "/v1/owner")
+        assert (await poll.reply()).status_code == 404

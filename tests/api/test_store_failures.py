@@ -134,3 +134,16 @@ async def test_a_failed_question_spends_no_quota(store: FaultyStore, sender: Pro
     resources = {reply.headers["x-ratelimit-resource"] for reply in (first, second)}
     spent = int(first.headers["x-ratelimit-remaining"]) - int(second.headers["x-ratelimit-remaining"])
     assert spent == (6 if "ip_minute" in resources else 1)  # an address is counted by calls
+
+
+async def test_revoking_again_finishes_what_a_failing_store_had_left_undone(
+    store: FaultyStore, phone: DeviceActor, sender: Program
+):
+    question = await sender.ask_id()
+    token_id = (await phone.call("GET", "/v1/tokens")).json()["tokens"][0]["id"]
+    store.fail("cancel_if_pending")
+    assert (await phone.call("DELETE", f"/v1/tokens/{token_id}")).status_code == 503
+    store.recover()
+    assert (await phone.call("DELETE", f"/v1/tokens/{token_id}")).status_code == 404  # revoked the first time
+    late = await phone.answer(question)
+    assert late.json()["error"]["details"] == {"status": "cancelled"}

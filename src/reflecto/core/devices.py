@@ -104,6 +104,7 @@ class Devices:
         devices = await self._store.list_devices(device.owner_id)
         await self._store.delete_owner(device.owner_id)
         self._wakeups.end_devices([each.id for each in devices])
+        self._wakeups.wake_all()  # long polls of the owner's tokens: their questions are gone
 
     async def read_queue(self, device_id: str, after: int) -> list[QueueEntry]:
         """Return the next page of entries behind `after`, in order; empty when there are none.

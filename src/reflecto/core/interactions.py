@@ -168,10 +168,11 @@ class Interactions:
             raise ApiError(INTERACTION_CLOSED, details={"status": state.status})
         return state
 
-    async def withdraw_all(self, token_id: str) -> None:
-        """Cancel everything a token still asks; answers that win meanwhile stay."""
+    async def withdraw_all(self, owner_id: str, token_id: str) -> None:
+        """Cancel everything the owner's token still asks; answers that win meanwhile stay."""
         for interaction in await self._store.list_pending(token_id, self._clock.now()):
-            await self._cancel(interaction)
+            if interaction.owner_id == owner_id:
+                await self._cancel(interaction)
 
     async def simulate(self, sender: Sender, interaction_id: str, request: SimulateRequest) -> InteractionState:
         """Answer a test question by label. Raises: ApiError `scope_denied` for a live token, and as `answer`."""

@@ -160,6 +160,9 @@ class Store(Protocol):
     async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> bool:
         """Append all of them. False: one is for or from a device that is not the owner's, and nothing is appended."""
 
+    async def number_from(self, seq: int) -> None:
+        """Number what is appended from now on above `seq`, in every queue that has not come so far."""
+
     async def ack_queue(self, device_id: str, seq: int) -> bool:
         """Delete the entries up to `seq`. False: the queue never reached it, nothing is deleted."""
 
@@ -301,6 +304,9 @@ class Wakeups(Protocol):
 
     def wake_devices(self, device_ids: Iterable[str]) -> None:
         """Their queues have grown."""
+
+    def wake_all(self) -> None:
+        """Anything may have changed."""
 
     def end_devices(self, device_ids: Iterable[str]) -> None:
         """End their streams: they were revoked."""

@@ -96,9 +96,11 @@ class Tokens:
         """Revoke at once, then withdraw what it asked. Raises: ApiError `scope_denied`, `not_found`."""
         require_phone(device)
         known = is_id(token_id, "tok")
-        if not known or not await self._store.revoke_token(device.owner_id, token_id, self._clock.now()):
+        revoked = known and await self._store.revoke_token(device.owner_id, token_id, self._clock.now())
+        # Also where there was nothing to revoke: an earlier try may have got no further than that.
+        await self._interactions.withdraw_all(device.owner_id, token_id)
+        if not revoked:
             raise ApiError(NOT_FOUND)
-        await self._interactions.withdraw_all(token_id)
 
     def _state_of(self, token: Token) -> TokenState:
         return TokenState(
