@@ -74,6 +74,9 @@ async def _serve(services: Services, settings: Settings, listener: socket.socket
     server = _Server(config, services)
     url = settings.public_url or _url_of(listener)
     await services.store.remember(PUBLIC_URL_FACT, url)
+    # Above whatever was numbered before: a store restored from a backup would give numbers out a second time, and a
+    # phone that had them already would resume behind them, and never show what they stand for now.
+    await services.store.number_from(int(services.clock.now() * 1000))
     invitation = None if await services.store.list_owners() else await services.enrolment.invite()
     running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started and not running.done():

@@ -107,6 +107,10 @@ class ModelStore:
         live = [each for each in self.queues[device_id] if each.seq > after and now < each.expires_at]
         return live[:limit]
 
+    def number_from(self, seq: int) -> None:
+        for device in self.devices.values():
+            self.devices[device.id] = replace(device, last_seq=max(device.last_seq, seq))
+
     def ack_queue(self, device_id: str, seq: int) -> bool:
         device = self.devices.get(device_id)
         if device is None or seq > device.last_seq:

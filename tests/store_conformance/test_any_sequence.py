@@ -165,6 +165,10 @@ class Comparison(RuleBasedStateMachine):
         expires_at = int(self.now) + ttl
         self.call("append_to_queues", [make_delivery(each, expires_at=expires_at) for each in (first, second, first)])
 
+    @rule(seq=st.integers(0, 15))
+    def number_from(self, seq: int) -> None:
+        self.call("number_from", seq)
+
     @rule(device=devices, seq=st.integers(0, 30))
     def ack(self, device: Device, seq: int) -> None:
         self.call("ack_queue", device.id, seq)

@@ -37,6 +37,11 @@ class QueueVerbs:
             return None
         return [QueueEntry(*row) for row in rows]
 
+    async def number_from(self, seq: int) -> None:
+        await self._database.write(
+            lambda connection: connection.execute("UPDATE devices SET last_seq = ? WHERE last_seq < ?", (seq, seq))
+        )
+
     async def ack_queue(self, device_id: str, seq: int) -> bool:
         def ack(connection: sqlite3.Connection) -> bool:
             row = connection.execute("SELECT last_seq FROM devices WHERE id = ?", (device_id,)).fetchone()
