@@ -115,7 +115,8 @@ SERVER_LIBRARIES = {"starlette", "uvicorn", "cryptography", "segno", "sqlite3", 
 
 def test_asking_needs_nothing_of_the_server():
     loaded = modules_after("import reflecto; reflecto.Reflecto; reflecto.QuestionExpired; import reflecto.cli.ask")
-    assert "httpx" in loaded
+    assert {"http.client", "msgspec"} <= loaded
+    assert not {"httpx", "nacl", "rfc8785"} & loaded  # each costs more than all the rest
     assert "reflecto.client.aio" not in loaded
     assert not SERVER_LIBRARIES & loaded
     assert not {"reflecto.api", "reflecto.core", "reflecto.store", "reflecto.config", "asyncio"} & loaded

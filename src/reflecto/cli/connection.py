@@ -4,15 +4,12 @@ import json
 import os
 import stat
 import sys
-import tempfile
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
-import platformdirs
 
 URL_VARIABLE: Final = "REFLECTO_URL"
 TOKEN_VARIABLE: Final = "REFLECTO_TOKEN"
@@ -62,11 +59,11 @@ def find_connection(
     for name, option in (("--url", url), ("--token", token)):
         if option is not None and not option.strip():
             raise click.UsageError(f"{name} is empty")  # an unset variable must not mean another token
-    path = client_file(config_file, environ)
     given_url = url or environ.get(URL_VARIABLE)
     given_token = read_token(token) or environ.get(TOKEN_VARIABLE)
     if given_url and given_token:
         return Connection(given_url, given_token)
+    path = client_file(config_file, environ)
     stored = read_client_file(path, is_required=bool(config_file or environ.get(FILE_VARIABLE)))
     stored_url, stored_token = stored.get("url"), stored.get("token")
     found_url = given_url or stored_url
@@ -88,9 +85,13 @@ def find_url(url: str | None, config_file: Path | None, environ: Mapping[str, st
 
 def client_file(config_file: Path | None, environ: Mapping[str, str] = os.environ) -> Path:
     """Return where `reflecto login` writes and `reflecto ask` reads."""
-    named = environ.get(FILE_VARIABLE)
-    default = Path(platformdirs.user_config_dir("reflecto", appauthor=False)) / "client.toml"
-    return config_file or (Path(named).expanduser() if named else default)
+    if config_file:
+        return config_file
+    if named := environ.get(FILE_VARIABLE):
+        return Path(named).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("reflecto", appauthor=False)) / "client.toml"
 
 
 def read_token(option: str | None) -> str | None:
@@ -100,6 +101,8 @@ def read_token(option: str | None) -> str | None:
 
 def read_client_file(path: Path, *, is_required: bool) -> dict[str, str]:
     """Return the file's `url` and `token`, each where it is there. Raises: click.UsageError."""
+    import tomllib
+
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -120,6 +123,8 @@ def read_client_file(path: Path, *, is_required: bool) -> dict[str, str]:
 
 def write_client_file(path: Path, connection: Connection) -> None:
     """Replace the file in one step, readable by its owner only, whatever it was before. Raises: OSError."""
+    import tempfile
+
     target = path.resolve()  # a link, as dotfile managers make them, stays one
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600

@@ -15,6 +15,7 @@ from reflecto import __version__
 from reflecto.cli.findings import Finding, failed, ok, skipped, warning
 from reflecto.client.errors import InvalidSettings
 from reflecto.client.protocol import HttpReply, base_url, is_loopback
+from reflecto.client.surroundings import make_tls_context
 
 CONNECT_SECONDS: Final = 10.0
 CERTIFICATE_MIN_DAYS: Final = 14  # automatic renewal is done a month before the end, so something is wrong by then
@@ -74,7 +75,7 @@ def _check_dns(host: str, port: int) -> Generator[Finding, None, bool]:
 
 def _check_tls(host: str, port: int) -> Generator[Finding, None, bool]:
     try:
-        context = httpx.create_ssl_context()  # what the client trusts
+        context = make_tls_context()  # what the client trusts
         with (
             socket.create_connection((host, port), timeout=CONNECT_SECONDS) as connection,
             context.wrap_socket(connection, server_hostname=host) as encrypted,
@@ -114,7 +115,7 @@ def _connection_advice(port: int) -> str:
 
 def _check_health(url: str) -> Generator[Finding, None, bool]:
     port = urllib.parse.urlsplit(url).port or 443
-    with httpx.Client(timeout=CONNECT_SECONDS) as http:
+    with httpx.Client(timeout=CONNECT_SECONDS, verify=make_tls_context()) as http:
         try:
             asked_at = time.time()
             health = http.get(f"{url}/healthz")

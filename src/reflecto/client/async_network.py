@@ -1,13 +1,14 @@
 """One request over httpx at a time, awaited; what came of it is data. The counterpart of `network`."""
 
+import ssl
 from collections.abc import Callable
 
 import httpx
 
-from reflecto.client.errors import InvalidSettings
+from reflecto.client.errors import InvalidSettings, Unreachable
 from reflecto.client.flows import Outcome
-from reflecto.client.network import unreachable
 from reflecto.client.protocol import HttpReply, HttpRequest, base_url, common_headers
+from reflecto.client.surroundings import is_tls_refusal, make_tls_context
 
 
 class AsyncNetwork:
@@ -20,7 +21,9 @@ class AsyncNetwork:
         self._clock = clock
         headers = common_headers(token)
         try:
-            self._http = httpx.AsyncClient(base_url=self.url, headers=headers, transport=transport)
+            self._http = httpx.AsyncClient(
+                base_url=self.url, headers=headers, transport=transport, verify=_context_for(self.url)
+            )
         except (httpx.InvalidURL, ImportError, OSError, ValueError) as error:
             # Beside the URL: proxies and certificates that the environment names.
             raise InvalidSettings(f"the connection cannot be set up: {error}") from None
@@ -40,7 +43,7 @@ class AsyncNetwork:
                 body = await self._read_bounded(response, request.reply_max_bytes, until)
                 reply = HttpReply(response.status_code, dict(response.headers), body)
         except (httpx.HTTPError, UnicodeError) as error:  # a host name that cannot be encoded is a UnicodeError
-            return Outcome(self._clock(), failure=unreachable(self.url, error))
+            return Outcome(self._clock(), failure=_unreachable(self.url, error))
         return Outcome(self._clock(), reply)
 
     async def _read_bounded(self, response: httpx.Response, max_bytes: int, until: float) -> bytes:
@@ -53,3 +56,27 @@ class AsyncNetwork:
             if self._clock() > until:
                 raise httpx.ReadTimeout("the reply does not end")
         return bytes(body[:max_bytes])
+
+
+def _context_for(url: str) -> ssl.SSLContext:
+    """Return what the blocking client trusts; where there is no TLS, nothing need be read for that."""
+    return make_tls_context() if url.lower().startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _unreachable(url: str, error: Exception) -> Unreachable:
+    """Return what a failure of httpx means to the caller."""
+    reason = str(error) or type(error).__name__
+    never_sent = (
+        httpx.ConnectError,
+        httpx.ConnectTimeout,
+        httpx.PoolTimeout,
+        httpx.ProxyError,
+        httpx.UnsupportedProtocol,
+        UnicodeError,
+    )
+    final = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeError)
+    return Unreachable(
+        f"cannot reach {url}: {reason}",
+        may_have_arrived=not isinstance(error, never_sent),
+        passing=not isinstance(error, final) and not is_tls_refusal(error),
+    )

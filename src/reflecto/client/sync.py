@@ -1,4 +1,4 @@
-"""The blocking client: performs the steps of `flows` over httpx, and decides nothing itself."""
+"""The blocking client: performs the steps of `flows` over the network, and decides nothing itself."""
 
 import random
 import time
@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
-
-import httpx
 
 from reflecto.client import flows, outgoing, sending, sent_replies
 from reflecto.client.errors import NotFound, ReflectoError
@@ -44,7 +42,7 @@ class Reflecto:
                 ...
 
     The token is sent to this server only: redirects are not followed. Certificates are checked against the usual
-    authorities, or those in the file that SSL_CERT_FILE names. One client may be shared by threads.
+    authorities of the system, or those in the file that SSL_CERT_FILE names. One client may be shared by threads.
 
     Args:
         url: where the server is, http:// or https://; a path before the API's own is kept.
@@ -54,7 +52,6 @@ class Reflecto:
         signing_keys: the phones' signing keys (Ed25519, base64). Answers that none of them signed then raise
             InvalidReceipt, so that not even the server could make one up.
         on_trouble: called with each failure that is about to be retried, and with None once the server replies again.
-        transport: what carries the requests, by default the network.
         clock, sleep, jitter: monotonic seconds, a pause in seconds, a random number in [0, 1).
 
     Raises: InvalidSettings.
@@ -68,12 +65,11 @@ class Reflecto:
         retry_for: float = GIVE_UP_SECONDS,
         signing_keys: Collection[str] | None = None,
         on_trouble: Callable[[ReflectoError | None], None] | None = None,
-        transport: httpx.BaseTransport | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._network = Network(url, token, transport, clock)
+        self._network = Network(url, token, clock)
         self.url = self._network.url
         self._rules = RetryRules(give_up_seconds=retry_for, jitter=jitter)
         self._pins = read_pins(signing_keys)
