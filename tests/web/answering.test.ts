@@ -97,13 +97,15 @@ test("a question answered on another device says where, and its buttons are gone
 test("of two devices that race one wins, and the other is told that it was too late", async () => {
   const second = await newPhone(browser);
   await enrol(second.page, await server.invite(page), "Tablet");
-  // Neither hears of the other before it taps.
+  // Neither hears of the other before both have tapped; then both answers leave at once.
+  const hasTapped = [page, second.page].map(
+    (each) => new Promise<() => void>((resolve) => each.route("**/answer", (route) => resolve(() => route.continue()))),
+  );
   const id = await server.ask(token, DEPLOY);
   await Promise.all([settle(page, "Deploy to production?"), settle(second.page, "Deploy to production?")]);
-  await Promise.all([
-    page.getByRole("button", { name: "Approve" }).click(),
-    second.page.getByRole("button", { name: "Deny" }).click(),
-  ]);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await second.page.getByRole("button", { name: "Deny" }).click();
+  for (const send of await Promise.all(hasTapped)) send();
   const { choice, answered_by } = await server.outcome(token, id);
   const [winner, loser] = answered_by.label === "Pixel" ? [page, second.page] : [second.page, page];
   await winner.getByText(choice === "Approve" ? "Approved · sent" : "Denied · sent").waitFor();

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Browser, enrol, launch, newPhone, type Page, type Reply, Server } from "./harness.ts";
 
@@ -96,7 +96,7 @@ test("a document is saved byte for byte under its name", async () => {
   await page.getByRole("button", { name: "Save" }).click();
   const file = await download;
   expect(file.suggestedFilename()).toBe("notes.md");
-  expect(await readFile(await file.path(), "utf8")).toBe(content);
+  expect(await text(await file.createReadStream())).toBe(content);
 });
 
 test("a ring takes the screen until it is stopped, and stays stopped", async () => {

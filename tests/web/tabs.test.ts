@@ -33,19 +33,23 @@ beforeEach(async () => {
   context.on("requestfailed", ended);
   context.on("requestfinished", ended);
   token = (await enrol(phone.page, await server.newOwner())) as string;
+  return () => context.close();
+});
+
+async function openTabs(): Promise<void> {
   for (let count = 1; count < TABS; count += 1) {
     const page = await context.newPage();
     await page.goto(server.url);
     await page.getByText("Live", { exact: true }).waitFor();
     pages.push(page);
   }
-  return () => context.close();
-});
+}
 
 const shows = (question: string) =>
   Promise.all(pages.map((page) => page.getByRole("heading", { name: question }).waitFor()));
 
 test("six tabs have one stream, all are live, and a question is in each of them", async () => {
+  await openTabs();
   await Promise.all(pages.map((page) => page.getByText("Live", { exact: true }).waitFor()));
   await expect.poll(() => streams.length, { timeout: 20_000 }).toBe(1);
   await server.ask(token, { question: "Deploy?" });
@@ -54,6 +58,7 @@ test("six tabs have one stream, all are live, and a question is in each of them"
 });
 
 test("an answer in one tab is seen in all of them", async () => {
+  await openTabs();
   await server.ask(token, { question: "Deploy?" });
   await shows("Deploy?");
   await pages[0]?.getByRole("button", { name: "Approve" }).click({ delay: 600 });
@@ -61,6 +66,7 @@ test("an answer in one tab is seen in all of them", async () => {
 });
 
 test("when the tab that has the stream is closed another one takes over", async () => {
+  await openTabs();
   await expect.poll(() => streams.length, { timeout: 20_000 }).toBe(1);
   const leader = streams[0] as Page;
   pages = pages.filter((page) => page !== leader);
@@ -69,4 +75,11 @@ test("when the tab that has the stream is closed another one takes over", async 
   await expect.poll(() => streams.length, { timeout: 20_000 }).toBe(1);
   await server.ask(token, { question: "Still there?" });
   await shows("Still there?");
+});
+
+test("a page that is opened over and over is live each time", async () => {
+  for (let count = 0; count < 15; count += 1) {
+    await pages[0]?.reload();
+    await pages[0]?.getByText("Live", { exact: true }).waitFor();
+  }
 });

@@ -5,10 +5,17 @@
 
 const LOCK = "reflecto-stream";
 
+interface Turn {
+  isHeld: boolean;
+  /** Taken rather than waited for: it is about to be held. */
+  isTaken: boolean;
+  leave: AbortController;
+}
+
 export class StreamLead {
   readonly #work: (signal: AbortSignal) => Promise<void>;
   readonly #stop: AbortSignal;
-  #turn: { isHeld: boolean; leave: AbortController } | null = null;
+  #turn: Turn | null = null;
 
   /** `work` runs while this page leads, until it ends by itself or its signal is aborted. */
   constructor(work: (signal: AbortSignal) => Promise<void>, stop: AbortSignal) {
@@ -22,13 +29,13 @@ export class StreamLead {
 
   /** Waits for its turn, or takes it: a page that is looked at must not wait for one that its system has frozen. */
   seek({ take }: { take: boolean }): void {
-    if (this.isHeld || this.#stop.aborted || (this.#turn && !take)) return;
+    if (this.isHeld || this.#stop.aborted || (this.#turn && (this.#turn.isTaken || !take))) return;
     this.#turn?.leave.abort();
     void this.#lead(take);
   }
 
   async #lead(take: boolean): Promise<void> {
-    const turn = { isHeld: false, leave: new AbortController() };
+    const turn: Turn = { isHeld: false, isTaken: take, leave: new AbortController() };
     this.#turn = turn;
     const leave = () => turn.leave.abort();
     this.#stop.addEventListener("abort", leave);
@@ -41,7 +48,7 @@ export class StreamLead {
   }
 
   /** False where the lead was taken away or not waited for. */
-  async #hold(take: boolean, turn: { isHeld: boolean; leave: AbortController }): Promise<boolean> {
+  async #hold(take: boolean, turn: Turn): Promise<boolean> {
     const work = async () => {
       turn.isHeld = true;
       await this.#work(turn.leave.signal);

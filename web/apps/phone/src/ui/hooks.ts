@@ -1,7 +1,7 @@
 /** What components hang on to. */
 
 import { createContext } from "preact";
-import { useContext, useEffect, useReducer, useState } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useReducer, useState } from "preact/hooks";
 import type { App } from "../state/app.ts";
 import { type Route, routeOf } from "../state/route.ts";
 
@@ -12,13 +12,14 @@ export function useApp(): App {
   const app = useContext(AppContext);
   if (!app) throw new Error("outside of the app");
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  useEffect(() => app.subscribe(() => redraw(undefined)), [app]);
+  // Not after the painting: what changed before that would not be drawn.
+  useLayoutEffect(() => app.subscribe(() => redraw(undefined)), [app]);
   return app;
 }
 
 export function useRoute(): Route {
   const [route, setRoute] = useState(routeOf(location.hash));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const follow = () => setRoute(routeOf(location.hash));
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
@@ -38,7 +39,7 @@ export function useTick(isActive: boolean): void {
 
 export function useOnline(): boolean {
   const [isOnline, setOnline] = useState(navigator.onLine);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const follow = () => setOnline(navigator.onLine);
     addEventListener("online", follow);
     addEventListener("offline", follow);
