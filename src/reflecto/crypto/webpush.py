@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-import http_ece
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -58,6 +57,8 @@ def encrypt(
 
     Raises: ValueError for a plaintext that is empty or of over 3993 bytes, or a key that is no point of the curve.
     """
+    import http_ece  # noqa: PLC0415  with the first push, not at every start
+
     if not 0 < len(plaintext) <= PLAINTEXT_MAX_BYTES:
         raise ValueError("the message does not fit one record")  # http-ece makes no record of nothing
     body: bytes = http_ece.encrypt(
