@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 _QUESTION_READ_CHARS: Final = 10_000  # of standard input, which might not end; the server refuses above 1000
 _WITHDRAW_SECONDS: Final = 5.0  # somebody pressed Ctrl-C and waits
 
+EXAMPLES: Final = """\b
+Examples:
+  reflecto ask "Deploy to production?" && ./deploy.sh
+  reflecto ask "PR 482 is green" -c Merge -c Wait -c Close
+  echo "Restart the database?" | reflecto ask - --expires-in 1h30m --json
+"""
 EXIT_CODES: Final = """\b
 Exit codes:
   0  the first choice was tapped     5  the server cannot be reached
@@ -31,7 +37,7 @@ Exit codes:
 """
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=f"{EXAMPLES}\n{EXIT_CODES}")
 @click.argument("question")
 @click.option(
     "-c", "--choice", "choices", multiple=True, metavar="LABEL", help="2 to 4 of them.  [default: Approve, Deny]"

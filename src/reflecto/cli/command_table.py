@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 # name: (module:attribute, one line of help)
 Commands = Mapping[str, tuple[str, str]]
@@ -30,3 +31,10 @@ class CommandTable(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002, D102 -- click's
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in self._table().items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:  # noqa: D102 -- click's
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [
+            CompletionItem(name, help=line) for name, (_, line) in self._table().items() if name.startswith(incomplete)
+        ]

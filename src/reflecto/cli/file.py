@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from reflecto.client.sync import Reflecto
 
 
-@click.command("file", epilog=SENDER_EXIT_CODES)
+EXAMPLES: Final = """\b
+Examples:
+  reflecto file report.csv --title "Orders of Monday"
+  printf 'day,orders\\nMon,42\\n' | reflecto file - --name orders.csv
+"""
+
+
+@click.command("file", epilog=f"{EXAMPLES}\n{SENDER_EXIT_CODES}")
 @click.argument("path")
 @click.option("--name", help="What it is called on the phone.  [default: the file's own name]")
 @click.option("-t", "--title", help="Up to 100 bytes.")

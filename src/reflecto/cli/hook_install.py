@@ -34,6 +34,13 @@ NOT_LOGGED_IN: Final = "Warning: there is no server and token yet, so the hook d
 UNSET_TOKEN: Final = "Claude Code must find the sender token in the environment variable REFLECTO_TOKEN"
 TRUST_IN_CODEX: Final = "Codex runs new hooks once you trust them: /hooks in Codex"
 
+EXAMPLES: Final = """\b
+Examples:
+  reflecto hook install claude-code
+  reflecto hook install claude-code --events PermissionRequest,Stop --timeout 20m
+  reflecto hook install claude-code --print
+"""
+
 
 def _events_type(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
     def read(text: str) -> tuple[str, ...]:
@@ -86,7 +93,7 @@ def _place_options(command: F) -> F:
     )(command)
 
 
-@click.command("claude-code")
+@click.command("claude-code", epilog=EXAMPLES)
 @_options(CLAUDE_CODE_EVENTS, CLAUDE_CODE_DEFAULT)
 @click.option("--http", "over_http", is_flag=True, help="Let the server be the hook: no command runs here.")
 @click.option("--url", help="The server, with --http; else REFLECTO_URL, else the file of `reflecto login`.")

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -15,8 +16,14 @@ from reflecto.cli.connection import (
     write_client_file,
 )
 
+EXAMPLES: Final = """\b
+Examples:
+  reflecto login --url https://reflecto.example
+  printf '%s' "$TOKEN" | reflecto login --url https://reflecto.example --token -
+"""
 
-@click.command()
+
+@click.command(epilog=EXAMPLES)
 @connection_options
 @click.option("--no-check", is_flag=True, help="Store them without asking the server whether it takes the token.")
 def login(url: str | None, token: str | None, config_file: Path | None, *, no_check: bool) -> None:

@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "hook": ("reflecto.cli.hook:hook", "Be the hook of a coding agent: its questions come to the phone."),
     "login": ("reflecto.cli.login:login", "Store the server and the token that the commands above use."),
     "doctor": ("reflecto.cli.doctor:doctor", "Check the way to the server and the phone, and say what to do."),
+    "completion": ("reflecto.cli.completion:completion", "Print the completion script for bash, zsh or fish."),
     "demo": ("reflecto.cli.demo:demo", "See one question asked and answered, without a phone."),
 }
 

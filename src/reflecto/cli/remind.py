@@ -4,7 +4,7 @@ import json
 import time
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from reflecto.client.sync import Reflecto
 
 
+EXAMPLES: Final = """\b
+Examples:
+  reflecto remind "Call the dentist" --in 1h30m
+  id=$(reflecto remind "Stand-up" --at 9:30)
+  reflecto remind --list && reflecto remind --cancel "$id"
+"""
+
+
 class NoSuchReminderError(Exception):
     """No reminder of this token has this id and waits."""
 
@@ -26,7 +34,7 @@ class NoSuchReminderError(Exception):
     code = "not_found"
 
 
-@click.command(epilog=SENDER_EXIT_CODES)
+@click.command(epilog=f"{EXAMPLES}\n{SENDER_EXIT_CODES}")
 @click.argument("message", required=False)
 @click.option("--at", metavar="TIME", help="18:30, '2026-08-10 18:30', 2026-08-10T18:30:00+02:00 or Unix seconds.")
 @click.option(

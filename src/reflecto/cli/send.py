@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,8 +15,15 @@ from reflecto.contract.tokens import PRIORITIES
 if TYPE_CHECKING:
     from reflecto.client.sync import Reflecto
 
+EXAMPLES: Final = """\b
+Examples:
+  reflecto send "Backup done"
+  df -h | reflecto send --title "Disks" --priority high --device phone
+  reflecto send "Build is green" --link https://ci.example/7 --action "Deploy=https://ci.example/7/deploy"
+"""
 
-@click.command(epilog=SENDER_EXIT_CODES)
+
+@click.command(epilog=f"{EXAMPLES}\n{SENDER_EXIT_CODES}")
 @click.argument("message", required=False)
 @click.option("-t", "--title", help="Up to 100 bytes.")
 @click.option("-p", "--priority", type=click.Choice(PRIORITIES), help="[default: default]")
