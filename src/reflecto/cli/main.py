@@ -23,7 +23,7 @@ COMMANDS: Final = {
     "ring": ("reflecto.cli.ring:ring", "Let the phone sound until it is found."),
     "remind": ("reflecto.cli.remind:remind", "Set, list and drop reminders."),
     "devices": ("reflecto.cli.devices:devices", "List the owner's devices."),
-    "tokens": ("reflecto.cli.tokens:tokens", "List, make and revoke sender tokens, as the phone in this terminal."),
+    "tokens": ("reflecto.cli.tokens:tokens", "List, make and revoke sender tokens, as this terminal's phone."),
     "mcp": ("reflecto.cli.mcp:mcp", "Give an agent tools that ask and notify (MCP)."),
     "hook": ("reflecto.cli.hook:hook", "Be the hook of a coding agent: its questions come to the phone."),
     "login": ("reflecto.cli.login:login", "Store the server and the token that the commands above use."),
