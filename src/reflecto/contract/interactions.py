@@ -1,6 +1,5 @@
 """Wire models of questions. Source: interactions.openapi.yaml, api.md "POST/GET/DELETE interactions"."""
 
-import unicodedata
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -18,6 +17,7 @@ from reflecto.contract.limits import (
     IDEMPOTENCY_KEY_MAX_CHARS,
     QUESTION_MAX_CHARS,
 )
+from reflecto.contract.visibility import seen_of
 from reflecto.contract.wire import Request, is_not_blank
 
 Status = Literal["pending", "answered", "expired", "cancelled"]
@@ -26,7 +26,7 @@ Choice = Annotated[str, Meta(min_length=1, max_length=CHOICE_MAX_CHARS)]
 
 def _are_different(labels: tuple[str, ...]) -> bool:
     """Tell whether no label is blank and a person can tell them all apart."""
-    seen = {unicodedata.normalize("NFC", label.strip()) for label in labels}
+    seen = {seen_of(label) for label in labels}
     return "" not in seen and len(seen) == len(labels)
 
 

@@ -12,13 +12,14 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from reflecto.contract.errors import INVALID_JSON, ApiError, ErrorSpec
+from reflecto.contract.visibility import seen_of
 
 M = TypeVar("M", bound="Request")
 
 
 def is_not_blank(text: str) -> bool:
     """Tell whether there is anything to read in it."""
-    return text.strip() != ""
+    return seen_of(text) != ""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,10 +5,9 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-# Drawn as nothing although Unicode files them under letters, marks or symbols.
-_BLANKS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
+from reflecto.contract.visibility import BLANKS, VARIATION_SELECTORS
+
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_VARIATION_SELECTORS: Final = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 _EMOJI_STYLE: Final = "\ufe0f"
 _JOINER: Final = "\u200d"
 
@@ -34,9 +33,9 @@ def _shown(text: str, index: int, *, keep_lines: bool) -> str:
 
 def _is_hidden(char: str) -> bool:
     return (
-        char in _BLANKS
+        char in BLANKS
         or unicodedata.category(char) in _INVISIBLE_CATEGORIES
-        or any(ord(char) in selectors for selectors in _VARIATION_SELECTORS)
+        or any(ord(char) in selectors for selectors in VARIATION_SELECTORS)
     )
 
 
@@ -49,7 +48,7 @@ def _joins_emoji(text: str, index: int) -> bool:
 
 
 def _is_pictograph(char: str) -> bool:
-    return char != "" and char not in _BLANKS and unicodedata.category(char) in {"So", "Sk"}
+    return char != "" and char not in BLANKS and unicodedata.category(char) in {"So", "Sk"}
 
 
 def cell_width(text: str) -> int:
