@@ -191,6 +191,9 @@ USAGE_MISTAKES: dict[str, list[str]] = {
     "no length of time": ["Deploy?", "--expires-in", "soon"],
     "token and question from one input": ["-", "--token", "-"],
     "not a URL": ["Deploy?", "--url", "reflecto.example"],
+    "half an IPv6 address": ["Deploy?", "--url", "http://[::1"],
+    "brackets around a name": ["Deploy?", "--url", "http://[x]/"],
+    "a host that another one hides in": ["Deploy?", "--url", "http://ex\u2100mple"],
     "password in the URL": ["Deploy?", "--url", "https://me:sesame@reflecto.example"],
     "not a token": ["Deploy?", "--token", "sesame"],
     "configuration that is not there": ["Deploy?", "--config", "/nonexistent"],
@@ -439,3 +442,15 @@ def test_a_reader_that_went_away_is_no_approval_and_no_traceback(asker: AskerSer
     os.close(writing)
     _, err = process.communicate(timeout=WAIT_SECONDS)
     assert (process.returncode, err) == (141, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix shell")
+@pytest.mark.parametrize(
+    ("closed", "code", "printed"),
+    [("<&-", 0, "Approve\n"), ("2>&-", 0, "Approve\n"), (">&-", 141, ""), ("<&- >&- 2>&-", 141, "")],
+)
+def test_a_stream_that_was_never_there_is_no_fault(asker: AskerServer, closed: str, code: int, printed: str):
+    tap(asker)
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", *ASK, "Deploy?"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, printed, "")

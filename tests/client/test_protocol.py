@@ -96,7 +96,9 @@ def test_loopback_needs_no_encryption(url: str):
     assert is_loopback(url)
 
 
-@pytest.mark.parametrize("url", ["http://192.168.1.5", "http://localhost.example", "http://127.0.0.1.example"])
+@pytest.mark.parametrize(
+    "url", ["http://192.168.1.5", "http://localhost.example", "http://127.0.0.1.example", "http://[::1", "http://[x]"]
+)
 def test_other_hosts_do(url: str):
     assert not is_loopback(url)
 

@@ -108,6 +108,12 @@ def enrolling(handler: Handler, path: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("host", ["xn--a", "a..b", "a" * 300])
+def test_a_name_that_is_none_is_out_of_reach(tmp_path: Path, host: str):
+    with pytest.raises(UnreachableError, match=r"is not a usable URL|cannot be reached"):
+        asyncio.run(enrol(tmp_path / "s.json", f"http://{host}", CODE, "Laptop"))
+
+
 def test_only_public_keys_leave_the_phone(tmp_path: Path):
     seen: list[Request] = []
 

@@ -12,6 +12,7 @@ import click
 from reflecto import __version__
 from reflecto.cli.command_table import CommandTable
 from reflecto.cli.exits import Exit, drop, report
+from reflecto.cli.streams import fill_missing_streams
 
 COMMANDS: Final = {
     "serve": ("reflecto.cli.serve:serve", "Run the server, ready to pair a phone."),
@@ -54,6 +55,7 @@ def cli() -> None:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code. Expected failures are one line on stderr, never a traceback."""
+    fill_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode shows the code points

@@ -102,7 +102,10 @@ def base_url(text: str) -> str:
 
 def is_loopback(url: str) -> bool:
     """Tell whether the URL's host is this machine, where plain http:// cannot be overheard."""
-    host = urllib.parse.urlsplit(url).hostname or ""
+    try:
+        host = urllib.parse.urlsplit(url).hostname or ""
+    except ValueError:  # no URL at all; `base_url` says so
+        return False
     return (
         host in ("localhost", "::1") or host.endswith(".localhost") or re.fullmatch(r"127(\.\d+){3}", host) is not None
     )

@@ -134,7 +134,7 @@ async def _redeem(http: httpx.AsyncClient, url: str, request: EnrollRequest) -> 
             content=msgspec.json.encode(request),
             headers={"Content-Type": "application/json"},
         )
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last: a name that cannot be encoded
         raise UnreachableError(f"{url}: {describe_failure(error)}") from None
     if response.status_code != httpx.codes.CREATED:
         refusal = read_refusal(response)

@@ -54,7 +54,7 @@ def describe_failure(error: Exception) -> str:
             return "cannot be reached"
         case httpx.TimeoutException():
             return "does not reply"
-        case httpx.InvalidURL() | httpx.UnsupportedProtocol():
+        case httpx.InvalidURL() | httpx.UnsupportedProtocol() | UnicodeError():
             return "is not a usable URL"
         case _:
             return f"the connection broke ({type(error).__name__})"
