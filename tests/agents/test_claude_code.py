@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflecto.agents.claude_code import read_call
@@ -128,6 +128,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(
     st.dictionaries(st.text(st.characters(exclude_categories=[])), VALUES | st.text(min_size=200)),
     st.text(),
@@ -150,6 +151,7 @@ def test_any_input_makes_a_question_that_is_whole_or_says_that_it_is_not(
         )
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(max_size=20), VALUES) | VALUES)
 def test_no_event_at_all_breaks_it(event: Any):
     try:
@@ -173,6 +175,7 @@ FIELDS = [
 EVENTS = ["PermissionRequest", "PreToolUse", "Notification", "Stop", "SubagentStop"]
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(EVENTS), st.dictionaries(st.sampled_from(FIELDS[1:]), VALUES))
 def test_fields_of_unexpected_types_break_nothing(name: str, fields: dict[str, Any]):
     read_call({"hook_event_name": name, **fields})
@@ -232,6 +235,7 @@ UNASKABLE: dict[str, dict[str, Any]] = {
     "one option": {"options": options("Yes")},
     "five options": {"options": options(*"abcde")},
     "equal labels": {"options": options("Yes", " Yes ")},
+    "labels that look alike": {"options": options("Yes, please", "Yes,  please")},
     "blank label": {"options": options("Yes", " ")},
     "label too long": {"options": options("Yes", "n" * 101)},
     "free text": {"options": []},

@@ -1,6 +1,5 @@
 """Claude Code's hooks: an event becomes questions or a notice, and taps become the reply it understands. No I/O."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
@@ -10,6 +9,7 @@ from reflecto.agents.hook_call import NOTHING, Event, HookCall, Prompt, Reply, c
 from reflecto.agents.permission import identity_of, permission_call
 from reflecto.agents.shown import shown, shown_line
 from reflecto.contract.limits import CHOICE_MAX_CHARS, CHOICES_MAX, CHOICES_MIN, QUESTION_MAX_CHARS
+from reflecto.contract.visibility import seen_of
 
 AGENT: Final = "Claude Code"
 TURN: Final = "prompt_id"
@@ -81,8 +81,8 @@ def _prompt_of(event: Event, question: object, number: int) -> Prompt | None:
 
 
 def _are_choices(labels: Sequence[str]) -> bool:
-    distinct = {unicodedata.normalize("NFC", label) for label in labels}
-    fit = all(0 < len(label) <= CHOICE_MAX_CHARS for label in labels)
+    distinct = {seen_of(label) for label in labels}
+    fit = all(seen_of(label) and len(label) <= CHOICE_MAX_CHARS for label in labels)
     return fit and len(distinct) == len(labels) and CHOICES_MIN <= len(labels) <= CHOICES_MAX
 
 
