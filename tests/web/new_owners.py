@@ -1,4 +1,4 @@
-"""Prints setup codes that each found an owner of its own: NEW_OWNERS.py DATA_FOLDER COUNT.
+"""Prints setup codes that each found an owner of its own: new_owners.py DATA_FOLDER COUNT.
 
 What `reflecto invite --new-owner` does, many times for the price of one start.
 """
@@ -22,4 +22,4 @@ async def make_codes(folder: Path, count: int) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(make_codes(Path(sys.argv[1]), int(sys.argv[2])))))
+    sys.stdout.write(json.dumps(asyncio.run(make_codes(Path(sys.argv[1]), int(sys.argv[2])))))
