@@ -78,7 +78,7 @@ def test_no_text_of_an_asker_can_pass_for_a_line_of_this_program():
     assert lines == [
         "",
         "#1 CI‹U+000A›#9 sent: Approve asks ",  # noqa: RUF001
-        "(10:00 left):",
+        "… (10:00 left):",
         "   │ Deploy?",
         "   │    1  Approve‹U+001B›[1A‹U+202E›",  # noqa: RUF001
         "   │ " + " " * 35,

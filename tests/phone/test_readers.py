@@ -13,6 +13,7 @@ from reflecto.phone.effects import Effect
 from reflecto.phone.inbox import advance
 from reflecto.phone.lines import Teller
 from reflecto.phone.state import PhoneState
+from reflecto.phone.text import cell_width
 from tests.phone.builders import END, NOW, arrived, id_of, phone
 
 
@@ -225,3 +226,26 @@ def test_of_too_many_documents_that_could_not_be_saved_the_oldest_are_told_as_lo
     assert lost == [id_of("doc", 1), id_of("doc", 2)]
     assert len(state.documents) == readers.DOCUMENTS_HELD_MAX
     assert "it is lost" in Teller().describe(told[0], NOW, None)[1]
+
+
+NAME = "CI" + " " * 37 + "#2 answered elsewhere: Deny"
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [
+        effects.Opened(id="int_1", source=NAME, question="Deploy?", choices=("A", "B"), expires_at=int(NOW) + 60),
+        effects.Missed(id="int_1", source=NAME, question="Deploy?", expires_at=int(NOW)),
+        effects.Notified(id="msg_1", source="CI", message="Done", title=NAME),
+        effects.Reminded(id="rem_1", source="CI", message="Call", at=int(NOW), title=NAME),
+        effects.Rang(id="msg_1", source=NAME, duration=5),
+        effects.RingMissed(id="msg_1", source=NAME),
+        effects.Sending(id="int_1", choice_index=0, choice=NAME),
+        effects.Disconnected(reason=NAME, retry_in_seconds=1),
+    ],
+)
+def test_what_wraps_of_a_name_or_title_cannot_pass_for_a_line_of_the_program(effect: Effect):
+    _, *rest = [line for line in Teller().describe(effect, NOW, 40) if line]
+    assert any("#2" in line for line in rest)
+    assert all(line.startswith(("\u2026 ", "   ")) for line in rest)
+    assert all(cell_width(line) <= 40 for line in rest)

@@ -8,11 +8,12 @@ import msgspec
 
 from reflecto.phone import effects
 from reflecto.phone.effects import Effect
-from reflecto.phone.text import duration, local_time, visible, web_host, wrap
+from reflecto.phone.text import cell_width, duration, local_time, visible, web_host, wrap
 
 _GUTTER: Final = "   \u2502 "  # a vertical bar: no line of a question can pass for one of this program
 _LINK: Final = "   \u2197 "  # an arrow out of here
 _CHOICE_INDENT: Final = "   "
+_GOES_ON: Final = "\u2026 "  # what wraps: names and titles of others are in it, and must not start a line
 _TOO_LATE: Final = " (your answer came too late)"
 _ENDINGS: Final[dict[effects.Outcome, str]] = {
     "sent": "sent",
@@ -41,7 +42,7 @@ class Teller:
             for index, choice in enumerate(opened.choices)
             for line in _hang(f"{_CHOICE_INDENT}{index + 1}  ", visible(choice), columns)
         ]
-        return ["", *wrap(head, columns), *_quote(opened.question, columns), *choices]
+        return ["", *_say(head, columns), *_quote(opened.question, columns), *choices]
 
     def describe(self, effect: Effect, now: float, columns: int | None) -> list[str]:
         """Return the lines that tell of `effect`."""
@@ -50,20 +51,20 @@ class Teller:
                 return self.question(effect, now, columns)
             case effects.Missed():
                 head = f"Missed: {visible(effect.source)} asked, and time ran out before it got here:"
-                return ["", *wrap(head, columns), *_quote(effect.question, columns)]
+                return ["", *_say(head, columns), *_quote(effect.question, columns)]
             case effects.Notified():
                 return _notification(effect, columns)
             case effects.Reminded():
                 return _reminder(effect, columns)
             case effects.Rang():
                 head = f"{visible(effect.source)} rings for {effect.duration} s."
-                return ["", *wrap(head, columns), *(_quote(effect.message, columns) if effect.message else [])]
+                return ["", *_say(head, columns), *(_quote(effect.message, columns) if effect.message else [])]
             case effects.DocumentSaved() | effects.DocumentUnsaved():
-                return ["", *wrap(_document(effect), columns)]
+                return ["", *_say(_document(effect), columns)]
             case effects.Sending() | effects.Ended() | effects.LeftOpen():
-                return wrap(f"{self.number(effect.id)} {_progress(effect)}", columns)
+                return _say(f"{self.number(effect.id)} {_progress(effect)}", columns)
             case _:
-                return wrap(_news(effect), columns)
+                return _say(_news(effect), columns)
 
 
 def as_json(effect: Effect) -> str:
@@ -148,7 +149,7 @@ def _notification(notified: effects.Notified, columns: int | None) -> list[str]:
     links = _link(notified.url_title or "", notified.url, columns) if notified.url else []
     for action in notified.actions:
         links += _link(action.label, action.url, columns)
-    return ["", *wrap(head, columns), *_quote(notified.message, columns), *links]
+    return ["", *_say(head, columns), *_quote(notified.message, columns), *links]
 
 
 def _link(name: str, url: str, columns: int | None) -> list[str]:
@@ -162,7 +163,15 @@ def _reminder(reminded: effects.Reminded, columns: int | None) -> list[str]:
     title = f": {visible(reminded.title)}" if reminded.title else ""
     late = " (late: the server was down then)" if reminded.late else ""
     head = f"Reminder of {visible(reminded.source)} for {local_time(reminded.at)}{late}{title}"
-    return ["", *wrap(head, columns), *_quote(reminded.message, columns)]
+    return ["", *_say(head, columns), *_quote(reminded.message, columns)]
+
+
+def _say(text: str, columns: int | None) -> list[str]:
+    """Return one of this program's own lines; what does not fit on it goes on behind a mark."""
+    if columns is None or cell_width(text) <= columns:
+        return [text]
+    first, *_ = wrap(text, columns)
+    return [first, *_hang(_GOES_ON, text[len(first) :], columns, again=_GOES_ON)]
 
 
 def _quote(text: str, columns: int | None) -> list[str]:
