@@ -1,6 +1,8 @@
 """The data folder: made with its keys at first start, refused when it is not the one the store was made with."""
 
+import logging
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -14,17 +16,22 @@ KEY_FILE_NAME: Final = "server.key"
 VAPID_FILE_NAME: Final = "vapid.key"
 _KEY_FACT: Final = "server_public_key"
 
+logger = logging.getLogger(__name__)
+
 
 class DataFolderError(Exception):
     """The data folder cannot be used as it is; the message says why and what to do."""
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder if it is missing. Raises: DataFolderError."""
+    """Make the folder if it is missing; warn where others can change it. Raises: DataFolderError."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = folder.stat().st_mode
     except OSError as error:
         raise DataFolderError(f"cannot make the data folder {folder}: {error.strerror}") from None
+    if os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH):
+        logger.warning("others can replace the files in %s; chmod 700 it", folder)
 
 
 async def load_server_keys(folder: Path, store: Store) -> BoxKeys:
@@ -63,12 +70,21 @@ def load_vapid_keys(folder: Path) -> VapidKeys:
 
 def _read(path: Path, length: int) -> bytes:
     try:
+        _make_private(path)
         secret = bytes.fromhex(path.read_text("ascii").strip())
     except (OSError, ValueError) as error:
         raise DataFolderError(f"cannot read {path}: {error}") from None
     if len(secret) != length:
         raise _damaged(path)
     return secret
+
+
+def _make_private(path: Path) -> None:
+    """Close a key that others can read, as one copied back from a backup may be."""
+    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        with suppress(OSError):  # not its owner, or a read-only file system: it can still be used
+            path.chmod(0o600)
+        logger.warning("others could read the key in %s; they may have it", path)
 
 
 def _damaged(path: Path) -> DataFolderError:

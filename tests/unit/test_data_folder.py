@@ -1,5 +1,6 @@
 """The data folder: made at first start, refused when it is not the one the store was made with."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from reflecto.bootstrap import open_services
 from reflecto.config import Settings
-from reflecto.data_folder import DataFolderError
+from reflecto.data_folder import DataFolderError, make_folder
 
 
 def mode_of(path: Path) -> int:
@@ -74,3 +75,25 @@ async def test_a_folder_that_cannot_be_made_says_why(tmp_path: Path):
 
 def _text(path: Path) -> str:
     return path.read_text("ascii")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are Unix'")
+async def test_a_key_that_others_can_read_is_made_private_and_said_so(folder: Path, caplog: pytest.LogCaptureFixture):
+    key = await start(folder)
+    (folder / "server.key").chmod(0o644)
+    assert await start(folder) == key
+    assert mode_of(folder / "server.key") == 0o600
+    assert [record.getMessage() for record in caplog.records] == [
+        f"others could read the key in {folder / 'server.key'}; they may have it"
+    ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are Unix'")
+def test_a_folder_that_others_can_change_is_warned_about(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    make_folder(tmp_path / "new")
+    (tmp_path / "new").chmod(0o755)
+    make_folder(tmp_path / "new")
+    assert caplog.records == []
+    (tmp_path / "new").chmod(0o777)
+    make_folder(tmp_path / "new")
+    assert "others can replace the files" in caplog.text

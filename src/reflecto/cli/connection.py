@@ -125,7 +125,7 @@ def write_client_file(path: Path, connection: Connection) -> None:
     """Replace the file in one step, readable by its owner only, whatever it was before. Raises: OSError."""
     import tempfile
 
-    target = path.resolve()  # a link, as dotfile managers make them, stays one
+    target = Path(os.path.realpath(path))  # a link, as dotfile managers make them, stays one
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600
     try:
