@@ -2,16 +2,15 @@
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 
 import click
 
 from reflecto.bootstrap import open_services
+from reflecto.cli.invitation import show_invitation
 from reflecto.cli.settings import settings_options
 from reflecto.config import Settings, load_settings
 from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation, OwnerChoiceError
-from reflecto.qr import print_qr
 
 
 @click.command()
@@ -42,13 +41,12 @@ def invite(
         devices = {owner.id: ", ".join(owner.device_labels) or "no devices" for owner in error.owners}
         listed = "".join(f"\n  --owner {owner_id}  ({labels})" for owner_id, labels in devices.items())
         raise click.UsageError(f"say whose phone it will be:{listed}\n  --new-owner  (another person)") from None
-    link = invitation.link(url)
     if as_json:
-        click.echo(json.dumps({"code": invitation.code, "url": link, "expires_at": invitation.expires_at}))
+        made = {"code": invitation.code, "url": invitation.link(url), "expires_at": invitation.expires_at}
+        click.echo(json.dumps(made))
         return
-    click.echo(f"Open this link on the phone within 10 minutes, scan the code, or type it:\n\n  Link  {link}")
-    click.echo(f"  Code  {invitation.code}\n")
-    print_qr(link, sys.stdout)
+    click.echo("Open this link on the phone within 10 minutes, scan the code, or type it:\n")
+    show_invitation(invitation, url)
 
 
 async def _invite(settings: Settings, owner_id: str | None, *, new_owner: bool) -> tuple[Invitation, str]:

@@ -1,16 +1,18 @@
 """`reflecto serve`: the server, ready to pair."""
 
 import json
+import shlex
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
 from reflecto import server
+from reflecto.cli.invitation import show_invitation
 from reflecto.cli.settings import settings_options
-from reflecto.config import load_settings
+from reflecto.config import Settings, load_settings
 from reflecto.core.enrolment import Invitation
-from reflecto.qr import print_qr
 
 
 @click.command()
@@ -28,19 +30,17 @@ def serve(*, config_file: Path | None, as_json: bool, **options: object) -> None
     Every option can also be set as REFLECTO_<NAME> or in the TOML file given with --config.
     """
     settings = load_settings(options, config_file=config_file)
-    server.run(settings, _announce_json if as_json else _announce)
+    server.run(settings, _announce_json if as_json else partial(_announce, settings))
 
 
-def _announce(url: str, invitation: Invitation | None) -> None:
+def _announce(settings: Settings, url: str, invitation: Invitation | None) -> None:
     click.echo(f"Reflecto is ready at {url}")
-    if invitation is None:
-        return
-    link = invitation.link(url)
-    click.echo("\nPair your first phone within 10 minutes. Open this link on it, scan the code, or type it:\n")
-    click.echo(f"  Link  {link}\n  Code  {invitation.code}\n")
-    print_qr(link, sys.stdout)
-    click.echo("In a terminal:  reflecto phone " + link)
-    click.echo("Too late, or a further phone:  reflecto invite\n")
+    if invitation is not None:
+        click.echo("\nPair your first phone within 10 minutes. Open this link on it, scan the code, or type it:\n")
+        show_invitation(invitation, url)
+        # Without the folder it would make a code in another store, which this server refuses.
+        folder = "" if settings.data == Settings().data else f" --data {shlex.quote(str(settings.data.absolute()))}"
+        click.echo(f"Too late, or a further phone:  reflecto invite{folder}\n")
     sys.stdout.flush()
 
 

@@ -1,0 +1,28 @@
+"""An invitation on the terminal: link, code, QR code, and which devices can open the link at all."""
+
+import sys
+
+import click
+
+from reflecto.client.protocol import is_loopback
+from reflecto.core.enrolment import Invitation
+from reflecto.qr import print_qr
+
+
+def show_invitation(invitation: Invitation, public_url: str) -> None:
+    """Print it for a person. What a phone cannot open is said before the QR code, not found out by scanning it."""
+    link = invitation.link(public_url)
+    click.echo(f"  Link  {link}\n  Code  {invitation.code}\n")
+    if hint := reach(public_url):
+        click.echo(hint + "\n")
+    print_qr(link, sys.stdout)
+    click.echo("In a terminal:  reflecto phone " + link)
+
+
+def reach(public_url: str) -> str:
+    """Return what stands in the way of a phone's browser at this address, and what helps; nothing for https."""
+    if is_loopback(public_url):
+        return "This link opens on this machine only. For a phone, give the server an https address: docs/https.md"
+    if public_url.startswith("http:"):
+        return "Over plain http this is for terminals only. For a phone's browser, it takes https: docs/https.md"
+    return ""

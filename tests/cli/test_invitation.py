@@ -1,0 +1,63 @@
+"""What `reflecto serve` and `reflecto invite` tell a person about pairing: also when a phone cannot open the link."""
+
+from pathlib import Path
+
+import pytest
+
+from reflecto import server
+from reflecto.cli.main import main
+from reflecto.config import Settings
+from reflecto.core.enrolment import Invitation
+from reflecto.server import Announce
+
+Output = pytest.CaptureFixture[str]
+CODE = "ABCD-EFGH-JKMN-PQRS"
+INVITATION = Invitation(CODE, expires_at=1_754_800_600)
+
+
+@pytest.fixture
+def serve_at(monkeypatch: pytest.MonkeyPatch, capsys: Output):
+    """Return what `reflecto serve` prints when it is ready under an address."""
+
+    def announced(url: str, *options: str) -> str:
+        def ready(_settings: Settings, announce: Announce) -> None:
+            announce(url, INVITATION)
+
+        monkeypatch.setattr(server, "run", ready)
+        assert main(["serve", *options]) == 0
+        return capsys.readouterr().out
+
+    return announced
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"])
+def test_a_link_that_no_other_machine_can_open_is_said_to_be_one(serve_at, url: str):
+    printed = serve_at(url)
+    assert f"  Link  {url}/enroll#{CODE}\n" in printed
+    assert "on this machine only" in printed
+    assert "docs/https.md" in printed
+
+
+def test_plain_http_is_said_to_be_for_terminals_only(serve_at):
+    printed = serve_at("http://nas:8787")
+    assert "terminals only" in printed
+    assert "docs/https.md" in printed
+
+
+def test_an_https_link_has_no_such_note(serve_at):
+    printed = serve_at("https://reflecto.example")
+    assert "https.md" not in printed
+    assert f"In a terminal:  reflecto phone https://reflecto.example/enroll#{CODE}\n" in printed
+
+
+def test_the_hint_at_further_codes_names_the_folder_they_must_be_made_in(serve_at, tmp_path: Path):
+    assert "reflecto invite\n" in serve_at("https://reflecto.example")
+    folder = tmp_path / "my data"
+    assert f"reflecto invite --data '{folder}'\n" in serve_at("https://reflecto.example", "--data", str(folder))
+
+
+def test_invite_says_the_same(tmp_path: Path, capsys: Output):
+    assert main(["invite", "--data", str(tmp_path / "data"), "--public-url", "http://nas:8787"]) == 0
+    printed = capsys.readouterr().out
+    assert "  Link  http://nas:8787/enroll#" in printed
+    assert "terminals only" in printed
