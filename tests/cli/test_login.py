@@ -27,6 +27,12 @@ def test_it_checks_the_pair_and_stores_it_for_the_owner_alone(server: AskerServe
     assert (out, err) == ("", f"Saved in {client_file}\n")
 
 
+@pytest.mark.parametrize("ending", ["/enroll#ABCD-EFGH-JKMN-PQRS", "/enroll#", "/enroll", "/enroll/"])
+def test_the_link_that_paired_the_phone_means_its_server(server: AskerServer, client_file: Path, ending: str):
+    assert main(["login", "--url", f"{server.url}{ending}", "--token", TOKEN]) == 0
+    assert tomllib.loads(client_file.read_text()) == {"url": server.url, "token": TOKEN}
+
+
 def test_the_token_can_come_from_standard_input(server: AskerServer, client_file: Path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{TOKEN}\n"))
     assert main(["login", "--url", server.url, "--token", "-"]) == 0

@@ -1,5 +1,6 @@
 """`reflecto login`: store which server to ask, and with which token."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Final
@@ -36,7 +37,8 @@ def login(url: str | None, token: str | None, config_file: Path | None, *, no_ch
     from reflecto.client.sync import Reflecto
 
     path = client_file(config_file)
-    connection = Connection(base_url(url or _prompt_url(path)), (read_token(token) or _prompt_token()).strip())
+    server = _without_enrolment(url or _prompt_url(path))
+    connection = Connection(base_url(server), (read_token(token) or _prompt_token()).strip())
     common_headers(connection.token)  # refuses what cannot be a sender token, also with --no-check
     warn_if_exposed(connection.url)
     if not no_check:
@@ -49,9 +51,15 @@ def login(url: str | None, token: str | None, config_file: Path | None, *, no_ch
     click.echo(f"Saved in {path}", err=True)
 
 
+def _without_enrolment(url: str) -> str:
+    """Return the server of a link that pairs phones: it is at hand here, and below it nothing would be found."""
+    return re.sub(r"/enroll/?(#.*)?\Z", "", url.strip())
+
+
 def _prompt_url(path: Path) -> str:
     _need_terminal("--url")
-    url: str = click.prompt("Server", default=read_client_file(path, is_required=False).get("url"), err=True)
+    stored = read_client_file(path, is_required=False).get("url")
+    url: str = click.prompt("Server", default=stored or "http://127.0.0.1:8787", err=True)
     return url
 
 
