@@ -1,6 +1,7 @@
 """The server process: a socket, uvicorn on it, and a stop that does not wait for streams."""
 
 import asyncio
+import errno
 import socket
 from collections.abc import Callable
 from types import FrameType
@@ -126,7 +127,8 @@ def _bind(host: str, port: int) -> socket.socket:
         listener.setblocking(False)
     except OSError as error:
         listener.close()
-        raise AddressError(f"cannot listen on {host} port {port}: {error.strerror}") from None
+        advice = "; --port takes another one" if error.errno == errno.EADDRINUSE else ""
+        raise AddressError(f"cannot listen on {host} port {port}: {error.strerror}{advice}") from None
     return listener
 
 

@@ -142,7 +142,7 @@ def test_an_occupied_port_is_named(data: Path):
         line = serve_expecting_failure("--data", data, "--port", str(port))
 
     assert str(port) in line
-    assert "in use" in line
+    assert "in use; --port takes another one" in line
 
 
 def test_an_address_that_is_not_this_machine_is_named(data: Path):

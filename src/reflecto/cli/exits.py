@@ -57,6 +57,8 @@ def message_of(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         extra = "mcp" if error.name in {"mcp", "mcp_types"} else "server"
         return f"this command needs {error.name}: pip install 'reflecto[{extra}]'"
+    if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
+        return f"{error.filename}: {error.strerror}"  # what `cat` says; str() of it is "[Errno 2] …"
     return str(error) or type(error).__name__
 
 

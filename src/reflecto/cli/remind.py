@@ -13,6 +13,7 @@ from reflecto.cli.exits import Exit
 from reflecto.cli.moments import unix_seconds
 from reflecto.cli.output import table, tell
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, read_text, sender_options
+from reflecto.contract.limits import REMINDER_MAX_AHEAD_SECONDS, REMINDER_MIN_AHEAD_SECONDS
 from reflecto.phone.text import local_time, visible
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def remind(
             return _list(client, as_json=as_json) if cancel is None else _cancel(client, cancel, as_json=as_json)
         if len(given) != 1:
             raise click.UsageError("give either --at or --in")
+        if ahead is not None and not REMINDER_MIN_AHEAD_SECONDS <= ahead <= REMINDER_MAX_AHEAD_SECONDS:
+            raise click.UsageError("--in must be 1m to 365d")  # the server's words would be about `at`
         when = unix_seconds(at, time.time()) if at is not None else timedelta(seconds=ahead or 0)
         text = read_text(message, token, "MESSAGE")
         made = client.remind(text, when, title=title, device=device)
