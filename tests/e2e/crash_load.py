@@ -68,13 +68,17 @@ class Life:
     async def check(self) -> None:
         """Read back everything that was promised."""
         async with self._client, asyncio.timeout(LIFE_MAX_SECONDS):
-            await self._check_questions()
+            clean = self._rng.random() < 0.5  # nothing pending, queues empty: the next life must not count anew
+            await self._check_questions(pending_kept=0 if clean else PENDING_KEPT)
             await self._check_tokens_and_codes()
             for owner in self._owners:
                 marker_id = await self._mark_the_end(owner)
                 for inbox in self._ledger.inboxes:
                     if inbox.phone in owner.phones:
                         inbox.check_backlog(await self._read_backlog(inbox.phone, marker_id))
+                        if clean:
+                            inbox.handled = max(inbox.seen)
+                            await self._ack(inbox)
             self._ledger.check_prompts()
 
     async def _until_death(self, work: Callable[[Any], Awaitable[None]], subject: Any) -> None:
@@ -153,14 +157,14 @@ class Life:
         self._ledger.count()
         self._ledger.dead_tokens.add(device_token)
 
-    async def _check_questions(self) -> None:
+    async def _check_questions(self, *, pending_kept: int) -> None:
         pending: list[Question] = []
         for question in self._ledger.due_for_check(self._rng):
             # A repeat tells the id of a create whose reply was lost, and must tell that of any other.
             self._ledger.note_create(question, await self._create(question))
             if question.id is not None and self._ledger.note_state(await self._read(question), question) == "pending":
                 pending.append(question)
-        for question in pending[PENDING_KEPT:]:  # else short lives would fill an owner's ten places
+        for question in pending[pending_kept:]:  # else short lives would fill an owner's ten places
             await self._withdraw(question)
 
     async def _withdraw(self, question: Question) -> None:
