@@ -73,3 +73,9 @@ def test_memory_is_bounded_and_the_longest_quiet_are_forgotten_first():
     assert guesses_left(limiter, "192.0.2.1") == 0
     limiter.attempt("198.51.100.1", NOW)
     assert guesses_left(limiter, "192.0.2.1") == 5
+
+
+def test_an_address_does_not_wait_longer_because_the_clock_was_put_back():
+    limiter = GuessLimiter()
+    assert guesses_left(limiter, "192.0.2.1", NOW + 3_600) == 5
+    assert guesses_left(limiter, "192.0.2.1", NOW) == 5

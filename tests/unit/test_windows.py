@@ -104,3 +104,14 @@ def test_a_refund_of_last_month_takes_nothing_from_this_one():
     counts.take_back("token", SEPTEMBER)
     counts.take_back("token", SEPTEMBER)
     assert counts.remaining("token", SEPTEMBER) == 10
+
+
+def test_a_full_window_is_empty_once_the_clock_was_put_back_and_goes_on_from_there():
+    window = RollingWindow(LIMIT, WINDOW)
+    for _ in range(LIMIT):
+        window.add("key", AUGUST + 3_600)
+    assert window.remaining("key", AUGUST) == LIMIT
+    window.take_back("key", AUGUST + 3_600)
+    window.add("key", AUGUST)
+    assert window.remaining("key", AUGUST) == LIMIT - 1
+    assert window.reset_at("key", AUGUST) == AUGUST + WINDOW

@@ -58,6 +58,9 @@ class RollingWindow:
 
     def _live(self, key: str, now: float) -> _Events | None:
         events = self._events.get(key)
+        if events and events.pairs and events.pairs[-1][0] > now + self.window_seconds:
+            del self._events[key]  # the clock was put back: they would count until it has caught up
+            return None
         while events and events.pairs and events.pairs[0][0] <= now - self.window_seconds:
             events.total -= events.pairs.popleft()[1]
         return events
