@@ -24,7 +24,7 @@ class GuessLimiter:
         """
         network = network_of(address)
         count, last = self._wrong.get(network, (0, now))
-        if abs(now - last) >= WRONG_GUESSES_WAIT_SECONDS:  # also when the clock was put back, or this would last as long
+        if abs(now - last) >= WRONG_GUESSES_WAIT_SECONDS:  # the clock may have been put back
             count = 0
         if count >= WRONG_GUESSES_MAX:
             wait_seconds = math.ceil(last + WRONG_GUESSES_WAIT_SECONDS - now)
