@@ -73,8 +73,15 @@ def report(error: Exception, hint: str = "") -> int:
             error.show()  # with the command's usage
     else:
         message = message_of(error)
-        say(f"Error: {message if isinstance(error, click.ClickException) else visible(message)}{hint}")
+        said = message if isinstance(error, click.ClickException) else visible(message)
+        say(f"Error: {said}{_length_of(error)}{hint}")
     return code
+
+
+def _length_of(error: Exception) -> str:
+    """Return how long what was too long is: whoever piped it in has not counted. `--json` has it in the details."""
+    length = getattr(error, "details", {}).get("bytes")
+    return f"; it has {length}" if isinstance(length, int) else ""
 
 
 def say(text: str) -> None:
