@@ -116,6 +116,9 @@ test("a plain http address says what is missing and how to get it", async () => 
   await page.getByRole("heading", { name: "This page needs HTTPS" }).waitFor();
   expect(await page.getByText("tailscale serve").count()).toBe(1);
   expect(await page.getByText("caddy reverse-proxy").count()).toBe(1);
+  expect(
+    await page.getByText(`cloudflared tunnel run --url http://localhost:${new URL(link).port} reflecto`).count(),
+  ).toBe(1);
   expect(problems.filter((problem) => !problem.includes("Cross-Origin-Opener-Policy"))).toEqual([]);
 });
 

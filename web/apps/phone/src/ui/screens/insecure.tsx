@@ -3,6 +3,7 @@
 import { Mark } from "../icons.tsx";
 
 export function Insecure() {
+  const port = location.port || "8787"; // without one there is a proxy already, and the server is where it is by default
   return (
     <main class="welcome">
       <Mark />
@@ -18,18 +19,18 @@ export function Insecure() {
       <ul class="ways">
         <li>
           <strong>Tailscale</strong>
-          <code>tailscale serve --bg 8787</code>
+          <code>tailscale serve --bg {port}</code>
           gives the server a name with a certificate inside your own network.
         </li>
         <li>
           <strong>Caddy</strong>
-          <code>caddy reverse-proxy --from your.domain --to :8787</code>
+          <code>caddy reverse-proxy --from your.domain --to :{port}</code>
           fetches a certificate by itself.
         </li>
         <li>
           <strong>Cloudflare Tunnel</strong>
-          <code>cloudflared tunnel --url http://localhost:8787</code>
-          needs no open port.
+          <code>cloudflared tunnel run --url http://localhost:{port} reflecto</code>
+          needs no open port, but a named tunnel. The kind without an account holds back what should come live.
         </li>
       </ul>
       <p>
