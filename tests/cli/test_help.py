@@ -55,6 +55,7 @@ def test_every_command_says_what_it_does_and_what_each_option_is_for(words: tupl
     summary = text.split("\n\n")[1].replace("\n ", "")
     assert re.match(r"  [A-Z].*\.$", summary.rstrip(), re.DOTALL), summary
     assert max(map(len, text.splitlines())) <= 110
+    assert not re.search(r"^  \w+ .*\.\.\.$", text, re.MULTILINE), "the list of subcommands is cut"
     options = re.findall(r"^  (?:-\w, )?(--[a-z-]+)(.*)$", text, re.MULTILINE)
     assert "--help" in dict(options)
 

@@ -49,7 +49,7 @@ def tokens() -> None:
     """
 
 
-@tokens.command("list")
+@tokens.command("list", short_help="Print labels, rights and last use of the live tokens.")
 @token_options
 def list_tokens(state: Path | None, *, as_json: bool) -> int:
     """Print the live tokens, without their plaintext, which nobody has any more."""
@@ -98,7 +98,7 @@ def create(
     return _run(state, action, as_json=as_json)
 
 
-@tokens.command()
+@tokens.command(short_help="Revoke one; its questions and reminders go with it.")
 @click.argument("token", metavar="ID|LABEL")
 @token_options
 def revoke(token: str, state: Path | None, *, as_json: bool) -> int:
