@@ -1,6 +1,6 @@
 """Routes of the API's description: for programs, for people and for language models.
 
-Templates are loaded when the first reader comes: a server starts a tenth of a second sooner without.
+Document and templates are loaded when the first reader comes: a server starts a tenth of a second sooner without.
 """
 
 import gzip
@@ -12,7 +12,6 @@ import msgspec
 from starlette.routing import Route
 
 from reflecto.api.http import Call, Endpoint
-from reflecto.api.openapi import document, document_yaml
 from reflecto.api.webapp import REVALIDATE, WebFile
 from reflecto.core.enrolment import PUBLIC_URL_FACT
 from reflecto.core.ports import Store
@@ -26,9 +25,13 @@ def reference_routes(store: Store) -> list[Route]:
     """Return /openapi.json, /openapi.yaml, /docs, its style, and /llms.txt."""
 
     async def openapi_json(call: Call) -> None:
+        from reflecto.api.openapi import document  # noqa: PLC0415  see above
+
         await _file(b"application/json", document()).answer(call)
 
     async def openapi_yaml(call: Call) -> None:
+        from reflecto.api.openapi import document_yaml  # noqa: PLC0415  see above
+
         await _file(b"application/yaml", document_yaml()).answer(call)
 
     async def docs(call: Call) -> None:
@@ -53,6 +56,7 @@ def reference_routes(store: Store) -> list[Route]:
 
 @cache
 def _page(public_url: str) -> WebFile:
+    from reflecto.api.openapi import document  # noqa: PLC0415  see above
     from reflecto.api.reference_page import render_page  # noqa: PLC0415  see above
 
     return _file(HTML, render_page(msgspec.json.decode(document()), public_url).encode())
