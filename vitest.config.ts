@@ -6,6 +6,7 @@ const browser = {
   include: ["tests/web/**/*.test.ts"],
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  retry: 1, // a browser on a crowded machine; vitest says so when it needed one
   globalSetup: "tests/web/chromium.ts",
 };
 
