@@ -1,7 +1,7 @@
 # The commands of this project. Each sets up what it needs first; nothing else has to be installed or activated.
 # ARGS goes to the command itself:  make run ARGS="--port 9000"   make test ARGS="-k expiry"
 # PYTHON picks the interpreter:     make setup PYTHON=python3.12
-.PHONY: help setup run demo test lint bench format lock
+.PHONY: help setup run demo test coverage lint bench format lock
 .DEFAULT_GOAL := help
 ARGS ?=
 BIN := .venv/bin
@@ -14,6 +14,7 @@ help:
 	@echo 'make demo    see one question asked and answered, without a phone'
 	@echo 'make test    lint, then all tests'
 	@echo 'make lint    style, types and import rules'
+	@echo 'make coverage  the Python tests, and which branches they took'
 	@echo 'make bench   the benchmarks'
 	@echo 'make format  put the code into the one format'
 	@echo 'make lock    write requirements.lock anew from pyproject.toml'
@@ -29,6 +30,9 @@ demo: setup
 
 test: lint
 	@CHROMIUM=$$(sh scripts/chromium) && export CHROMIUM && $(NPM) test
+	@$(BIN)/python -m pytest $(ARGS)
+
+coverage: setup
 	@$(BIN)/python -m pytest --cov $(ARGS)
 
 lint: setup
