@@ -22,6 +22,7 @@ from reflecto.api.interactions import interaction_routes
 from reflecto.api.limits import Gate
 from reflecto.api.mcp import McpEndpoint
 from reflecto.api.messages import message_routes
+from reflecto.api.metrics import metrics_routes
 from reflecto.api.pairing import pairing_routes, relay_routes
 from reflecto.api.push import push_routes
 from reflecto.api.pushover import pushover_routes
@@ -156,6 +157,12 @@ class Services:
             *token_routes(auth, self.tokens),
             *sync_routes(auth, self.devices, self.hub),
             *health_routes(self.store, self.clock),
+            *metrics_routes(
+                {
+                    "reflecto_streams_open": ("Open streams of devices.", self.hub.count_streams),
+                    "reflecto_waits_open": ("Long polls that wait.", self.hub.count_waits),
+                }
+            ),
             *mcp.routes(),
             *reference_routes(self.store),
             *webapp_routes(),

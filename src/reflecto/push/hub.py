@@ -25,6 +25,14 @@ class Hub:
         """Whether `close` has been called."""
         return self.closed.is_set()
 
+    def count_streams(self) -> int:
+        """Return how many streams are open."""
+        return sum(map(len, self._streams.values()))
+
+    def count_waits(self) -> int:
+        """Return how many long polls wait."""
+        return sum(map(len, self._watchers.values()))
+
     def when_grown(self, callback: Callable[[list[str]], None]) -> None:
         """Call `callback` with the devices whose queues this process has added to, whether they have streams or not."""
         self._on_growth = callback

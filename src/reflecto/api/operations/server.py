@@ -66,6 +66,7 @@ SERVER: Final = (
         auth="none",
         successes=(done(200, "It can.", Readiness),),
     ),
+    _page("/metrics", "metrics", "Open streams and long polls, for Prometheus", "text/plain"),
     _page("/openapi.json", "openapiJson", "This document as JSON", "application/json"),
     _page("/openapi.yaml", "openapiYaml", "This document as YAML", "application/yaml"),
     _page("/docs", "reference", "The reference for people", "text/html"),
