@@ -108,6 +108,10 @@ def test_everything_goes_to_standard_error_redacted(
 ):
     assert root_logger is logging.getLogger()
     monkeypatch.setattr(sys, "stderr", stderr := io.StringIO())
+    for name in ("uvicorn", "uvicorn.error"):  # as in a new process, whatever servers other tests have run in this one
+        monkeypatch.setattr(logging.getLogger(name), "propagate", True)
+        monkeypatch.setattr(logging.getLogger(name), "disabled", False)
+        logging.getLogger(name).setLevel(logging.NOTSET)
     configure_logging("info")
     logging.getLogger("anything").info("token %s", SECRETS["live"])
     logging.getLogger("anything").debug("not shown")
