@@ -10,6 +10,8 @@ from typing import Any, Final
 import pytest
 from hypothesis import settings
 
+from tests.surroundings import settle
+
 MEMORY: Final = Path("/dev/shm")  # noqa: S108  the folders in it have unpredictable names
 MEMORY_MIN_BYTES: Final = 512 * 1024 * 1024
 
@@ -19,9 +21,23 @@ settings.register_profile("thorough", max_examples=2000, deadline=None)  # for `
 settings.load_profile("reflecto")
 
 
+_HOME = pytest.StashKey["TemporaryDirectory[str]"]()
+
+
+@pytest.hookimpl(trylast=True)  # pytest has read by then whether its own output has colours
 def pytest_configure(config: pytest.Config) -> None:
-    """Let `async def` be enough to make a test asynchronous."""
+    """Let `async def` be enough to make a test asynchronous, and let no test see what this shell has set."""
     config.option.anyio_mode = "auto"
+    config.stash[_HOME] = TemporaryDirectory(prefix="reflecto-home-", ignore_cleanup_errors=True)
+    settle(Path(config.stash[_HOME].name))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_in_the_home_folder(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Hold every test to folders of its own: what one leaves in the home folder, all others would find."""
+    folder = Path(pytestconfig.stash[_HOME].name)
+    yield
+    assert sorted(path.name for path in folder.iterdir()) == [], "a test has written to the home folder"
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ MINE = '{\n\t"model": "opus"\n}\n'
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's folder for Claude Code, for Codex, and nothing logged in."""
+    """A user's folder for Claude Code, for Codex, and a shell that finds no `reflecto`."""
+    monkeypatch.setenv("PATH", str(tmp_path / "programs"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     monkeypatch.setenv("REFLECTO_CLIENT_CONFIG", str(tmp_path / "client.toml"))
@@ -94,7 +95,7 @@ def test_the_command_it_adds_starts_this_very_program(settings: Path, tmp_path: 
 
 
 def test_a_program_that_the_shell_finds_is_named_and_nothing_more(settings: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     main(["hook", "install", "claude-code"])
     assert (
         hooks_in(settings)["PermissionRequest"][0]["hooks"][0]["command"] == "reflecto hook claude-code --timeout 600"

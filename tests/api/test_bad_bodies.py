@@ -183,7 +183,7 @@ async def test_an_endless_chunked_body_is_413_after_the_limit_and_the_connection
     writer.close()
     status, _, rest = reply.partition(b"\r\n")
     headers, _, body = rest.partition(b"\r\n\r\n")
-    assert status == b"HTTP/1.1 413 Request Entity Too Large"
+    assert status.startswith(b"HTTP/1.1 413 ")  # its words are those of the Python that runs it
     assert b"connection: close" in headers.lower()
     assert b"cache-control: no-store" in headers.lower()
     error = json.loads(body)["error"]

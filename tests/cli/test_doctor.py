@@ -21,7 +21,7 @@ from reflecto.phone.state_file import StateFile
 from tests.cli.front import Front, make_certificate
 from tests.client.asker_server import TOKEN, Reply, replying
 from tests.client.sending_server import SendingServer, not_from_reflecto
-from tests.e2e.phones import Phone, make_codes
+from tests.e2e.phones import Phone
 from tests.e2e.server_process import ServerProcess
 from tests.phone.handset import enrol
 
@@ -35,9 +35,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
         yield process
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def owner(server: ServerProcess) -> Phone:
-    return Phone.enrol(server.url, server.ready["code"], "Pixel")
+    return Phone.of_new_owner(server, "Pixel")
 
 
 @pytest.fixture(autouse=True)
@@ -289,10 +289,8 @@ def test_a_test_token_and_one_without_the_scope_to_ask_are_told_apart(
     )
 
 
-def test_a_phone_that_is_connected_is_named_and_without_one_it_says_how_to_pair(
-    start_owner: Any, server: ServerProcess, capsys: Output
-):
-    phone: Phone = start_owner("Ann\u202e's phone")
+def test_a_phone_that_is_connected_is_named_and_without_one_it_says_how_to_pair(server: ServerProcess, capsys: Output):
+    phone = Phone.of_new_owner(server, "Ann\u202e's phone")
     entries = phone.entries()
     next(entries)  # its stream is open
     _, checks = examined(capsys, "--url", server.url, "--token", phone.token)
@@ -305,17 +303,6 @@ def test_a_phone_that_is_connected_is_named_and_without_one_it_says_how_to_pair(
     code, checks = examined(capsys, "--url", server.url, "--token", phone.token)
     assert (code, checks["phone"]["verdict"]) == (1, "failed")
     assert "reflecto invite" in checks["phone"]["advice"]
-
-
-@pytest.fixture
-def start_owner(server: ServerProcess) -> Any:
-    """Enrol the first phone of another owner."""
-
-    def start(label: str) -> Phone:
-        [code] = make_codes(server.data, 1, new_owner=True)
-        return Phone.enrol(server.url, code, label)
-
-    return start
 
 
 def test_a_proxy_that_buffers_the_stream_is_told_with_how_to_stop_it(server: ServerProcess, owner: Phone, state: Path):

@@ -22,9 +22,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
         yield process
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def phone(server: ServerProcess) -> Phone:
-    return Phone.enrol(server.url, server.ready["code"], "Pixel")
+    return Phone.of_new_owner(server, "Pixel")
 
 
 @pytest.fixture(autouse=True)

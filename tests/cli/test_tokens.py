@@ -14,7 +14,7 @@ import pytest
 
 from reflecto.cli.main import main
 from reflecto.phone.state_file import StateFile
-from tests.e2e.phones import HTTP, bearer
+from tests.e2e.phones import HTTP, bearer, make_codes
 from tests.e2e.server_process import ServerProcess
 from tests.phone.handset import enrol
 from tests.phone.scripted_server import Request, refusal, reply, scripted_server
@@ -29,10 +29,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
         yield process
 
 
-@pytest.fixture(scope="module")
-def state(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("phone") / "state.json"
-    asyncio.run(enrol(path, server.url, server.ready["code"]))
+@pytest.fixture
+def state(server: ServerProcess, tmp_path: Path) -> Path:
+    """The state file of an owner's first phone."""
+    path = tmp_path / "first" / "state.json"
+    [code] = make_codes(server.data, 1, new_owner=True)
+    asyncio.run(enrol(path, server.url, code))
     return path
 
 

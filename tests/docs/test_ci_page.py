@@ -87,8 +87,8 @@ class Place:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("ci")
     with ServerProcess(folder / "data") as server:
-        phone = Phone.enrol(server.url, server.ready["code"])
-        (code,) = make_codes(folder / "data", 1)
+        phone = Phone.of_new_owner(server)
+        (code,) = make_codes(server.data, 1, owner_id=phone.owner_id)
         with script(
             "phone", code, "--url", server.url, "--state", folder / "phone.json", "--json", "--answer", "first"
         ) as thumb:

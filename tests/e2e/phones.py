@@ -14,6 +14,7 @@ from nacl.signing import SigningKey
 from reflecto.bootstrap import open_services
 from reflecto.config import Settings
 from reflecto.crypto.envelopes import BoxKeys, open_blob, shared_key
+from tests.e2e.server_process import ServerProcess
 
 WAIT_SECONDS: Final = 20
 # One for all, as making one reads the certificate store; no connection is kept, so none outlives its server.
@@ -77,6 +78,12 @@ class Phone:
         reply = HTTP.post(f"{url}/v1/enroll", json=keys.enrolment(code, label, device_class))
         assert reply.status_code == 201, reply.text
         return cls(url, keys, reply.json())
+
+    @classmethod
+    def of_new_owner(cls, server: ServerProcess, label: str = "Phone") -> "Phone":
+        """Enrol the first phone of an owner of its own: what tests of one server do then does not meet."""
+        [code] = make_codes(server.data, 1, new_owner=True)
+        return cls.enrol(server.url, code, label)
 
     @property
     def token(self) -> str:

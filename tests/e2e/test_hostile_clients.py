@@ -64,8 +64,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 @pytest.fixture(scope="module")
 def phone(server: ServerProcess) -> Phone:
-    """Its owner's phone."""
-    return Phone.enrol(server.url, server.ready["code"])
+    """The phone for all of them: what one has left must not trouble the next."""
+    return Phone.of_new_owner(server)
 
 
 @pytest.fixture(scope="module")

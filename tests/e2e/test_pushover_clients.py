@@ -29,12 +29,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
         yield process
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def phone(server: ServerProcess) -> Phone:
-    return Phone.enrol(server.url, server.ready["code"], "Pixel")
+    return Phone.of_new_owner(server, "Pixel")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def desk(server: ServerProcess, phone: Phone) -> Phone:
     [code] = make_codes(server.data, 1, owner_id=phone.owner_id)
     return Phone.enrol(server.url, code, "desk", "desktop")
