@@ -205,6 +205,7 @@ PROVOCATIONS: Final[Mapping[str, Provoke]] = {
     "invalid_type": enrol(type="ios"),
     "invalid_class": enrol(**{"class": "tablet"}),
     "invalid_app_build": enrol(app_build=-1),
+    "invalid_features": enrol(features=["two words"]),
     "invalid_push": report(push={"endpoint": "http://192.0.2.1/", "keys": {"p256dh": "", "auth": ""}}),
     "invalid_seq": lambda world: world.phone.ack(99),
     "invalid_answered_at": answer(answered_at=-1),

@@ -69,6 +69,19 @@ async def test_a_device_is_unreachable_once_its_stream_is_closed(phone: DeviceAc
     pytest.fail("still reachable")
 
 
+async def test_a_device_says_what_it_knows_when_it_enrols_and_later(server: RunningServer, phone: DeviceActor):
+    knowing = await enroll(server, owner=phone, label="Fold", features=["emergency", "answer_v2"])
+
+    async def features() -> dict[str, tuple[str, ...]]:
+        return {each.label: each.features for each in await server.services.store.list_devices(phone.owner_id)}
+
+    assert await features() == {"Pixel": (), "Fold": ("emergency", "answer_v2")}
+    reported = await phone.call("PATCH", "/v1/devices/self", json={"features": ["emergency"]})
+    await knowing.call("PATCH", "/v1/devices/self", json={"app_build": 9})
+    assert reported.status_code == 200
+    assert await features() == {"Pixel": ("emergency",), "Fold": ("emergency", "answer_v2")}
+
+
 async def test_a_device_reports_its_label_and_build(phone: DeviceActor, sender: Program):
     changed = await phone.call("PATCH", "/v1/devices/self", json={"label": "Fold", "app_build": 9})
     assert changed.status_code == 200
@@ -93,6 +106,12 @@ async def test_a_device_reports_its_label_and_build(phone: DeviceActor, sender: 
         ({"app_build": 2**31}, "invalid_app_build"),
         ({"app_build": None}, "invalid_app_build"),
         ({"app_build": 1.5}, "invalid_app_build"),
+        ({"features": "emergency"}, "invalid_features"),
+        ({"features": None}, "invalid_features"),
+        ({"features": ["two words"]}, "invalid_features"),
+        ({"features": [""]}, "invalid_features"),
+        ({"features": ["f" * 41]}, "invalid_features"),
+        ({"features": ["f"] * 33}, "invalid_features"),
     ],
 )
 async def test_a_report_out_of_bounds_is_refused_whole(phone: DeviceActor, fields: dict[str, object], code: str):

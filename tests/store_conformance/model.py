@@ -156,7 +156,9 @@ class ModelStore:
     def list_devices(self, owner_id: str) -> list[Device]:
         return [each for each in self.devices.values() if each.owner_id == owner_id]
 
-    def update_device(self, device_id: str, label: str | None, app_build: int | None) -> Device | None:
+    def update_device(
+        self, device_id: str, label: str | None, app_build: int | None, features: tuple[str, ...] | None = None
+    ) -> Device | None:
         device = self.devices.get(device_id)
         if device is None:
             return None
@@ -164,6 +166,7 @@ class ModelStore:
             device,
             label=device.label if label is None else label,
             app_build=device.app_build if app_build is None else app_build,
+            features=device.features if features is None else features,
         )
         self.devices[device_id] = changed
         return changed

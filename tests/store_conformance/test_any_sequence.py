@@ -95,9 +95,16 @@ class Comparison(RuleBasedStateMachine):
         self.seen_devices.add(device.id)
         return device
 
-    @rule(device=devices, label=st.none() | st.just("Fold"), app_build=st.none() | st.integers(0, 9))
-    def update(self, device: Device, label: str | None, app_build: int | None) -> None:
-        self.call("update_device", device.id, label, app_build)
+    @rule(
+        device=devices,
+        label=st.none() | st.just("Fold"),
+        app_build=st.none() | st.integers(0, 9),
+        features=st.none() | st.sampled_from([(), ("emergency",), ("answer_v2", "emergency")]),
+    )
+    def update(
+        self, device: Device, label: str | None, app_build: int | None, features: tuple[str, ...] | None
+    ) -> None:
+        self.call("update_device", device.id, label, app_build, features)
 
     @rule(device=devices, other=devices)
     def remove(self, device: Device, other: Device) -> None:

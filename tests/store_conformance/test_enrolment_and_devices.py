@@ -121,6 +121,15 @@ async def test_an_update_changes_what_is_given(
     assert await store.list_devices(phone.owner_id) == [changed]
 
 
+async def test_a_device_s_features_are_kept_as_it_last_reported_them(store: Store):
+    phone, _ = await found_owner(store, features=("answer_v2", "emergency"))
+    assert await store.list_devices(phone.owner_id) == [phone]
+    assert await store.update_device(phone.id, "Fold", None) == replace(phone, label="Fold")
+    bare = replace(phone, label="Fold", features=())
+    assert await store.update_device(phone.id, None, None, ()) == bare
+    assert await store.find_device_by_token(phone.token_hash) == bare
+
+
 async def test_updating_a_removed_device_finds_none(store: Store):
     phone, _ = await found_owner(store)
     await store.remove_device(phone.owner_id, phone.id)

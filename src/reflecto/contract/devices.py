@@ -6,13 +6,22 @@ import msgspec
 from msgspec import Meta
 
 from reflecto.contract import errors
-from reflecto.contract.limits import APP_BUILD_MAX, ENDPOINT_MAX_CHARS, LABEL_MAX_CHARS, SEQ_MAX
+from reflecto.contract.limits import (
+    APP_BUILD_MAX,
+    ENDPOINT_MAX_CHARS,
+    FEATURE_MAX_CHARS,
+    FEATURES_MAX,
+    LABEL_MAX_CHARS,
+    SEQ_MAX,
+)
 from reflecto.contract.tokens import NewToken
 from reflecto.contract.wire import Request, is_not_blank
 
 DeviceType = Literal["android", "extension", "web", "cli"]
 DeviceClass = Literal["phone", "desktop"]
 Label = Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS)]
+Feature = Annotated[str, Meta(min_length=1, max_length=FEATURE_MAX_CHARS, pattern="^[a-z0-9_.-]+$")]
+Features = Annotated[tuple[Feature, ...], Meta(max_length=FEATURES_MAX)]
 AppBuild = Annotated[int, Meta(ge=0, le=APP_BUILD_MAX)]
 
 
@@ -27,6 +36,7 @@ class EnrollRequest(Request, frozen=True, kw_only=True):
         "type": errors.INVALID_TYPE,
         "class": errors.INVALID_CLASS,
         "app_build": errors.INVALID_APP_BUILD,
+        "features": errors.INVALID_FEATURES,
     }
     field_checks: ClassVar = {"label": is_not_blank}
 
@@ -37,6 +47,7 @@ class EnrollRequest(Request, frozen=True, kw_only=True):
     type: DeviceType
     device_class: DeviceClass = msgspec.field(name="class")
     app_build: AppBuild | None = None
+    features: Features = ()
 
 
 class EnrollResponse(msgspec.Struct, frozen=True):
@@ -106,6 +117,7 @@ class UpdateDeviceRequest(Request, frozen=True, kw_only=True):
     field_errors: ClassVar = {
         "label": errors.INVALID_LABEL,
         "app_build": errors.INVALID_APP_BUILD,
+        "features": errors.INVALID_FEATURES,
         "push": errors.INVALID_PUSH,
     }
 
@@ -113,6 +125,7 @@ class UpdateDeviceRequest(Request, frozen=True, kw_only=True):
 
     label: Label | msgspec.UnsetType = msgspec.UNSET
     app_build: AppBuild | msgspec.UnsetType = msgspec.UNSET
+    features: Features | msgspec.UnsetType = msgspec.UNSET
     push: PushState | msgspec.UnsetType | None = msgspec.UNSET
 
 

@@ -10,6 +10,9 @@ EnvelopeType = Literal[
     "interaction.closed",
     "document",
     "ring",
+    "ring.stopped",
+    "emergency",
+    "emergency.closed",
     "reminder",
     "token.created",
     "mirror.posted",
@@ -61,17 +64,40 @@ class ActionPayload(msgspec.Struct, frozen=True):
     url: str
 
 
-class NotificationPayload(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A notification; absent fields have these defaults."""
+class ImagePayload(msgspec.Struct, frozen=True):
+    """A picture (png, jpeg, gif or webp); `data` is base64 of at most 40 KiB."""
+
+    media_type: str
+    data: str
+
+
+class Body(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What there is to read; absent fields have these defaults.
+
+    `html`: the tags b, i, u, font color and a href in `message` are to be rendered, and nothing else; `monospace`: show
+    it in a typewriter's letters. `timestamp`: the time to show in place of the arrival's. `delete_at`: show it no
+    longer from then on. Times are Unix seconds. `sound`: the sender's name for one; `none` is silent.
+    """
 
     message: str
     title: str | None = None
-    priority: str = "default"
-    tags: tuple[str, ...] = ()
     url: str | None = None
     url_title: str | None = None
+    html: bool = False
+    monospace: bool = False
+    timestamp: int | None = None
+    image: ImagePayload | None = None
+    sound: str | None = None
+
+
+class NotificationPayload(Body, frozen=True, omit_defaults=True, kw_only=True):
+    """A notification."""
+
+    priority: str = "default"
+    tags: tuple[str, ...] = ()
     actions: tuple[ActionPayload, ...] = ()
     markdown: bool = False
+    delete_at: int | None = None
 
 
 class DocumentPayload(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -88,6 +114,31 @@ class RingPayload(msgspec.Struct, frozen=True, omit_defaults=True):
     duration: int
     expires_at: int
     message: str | None = None
+
+
+class RingStoppedPayload(msgspec.Struct, frozen=True):
+    """The ring of this envelope's id is to be silent everywhere; `by` is the label of the device that stopped it."""
+
+    by: str
+
+
+class EmergencyPayload(Body, frozen=True, omit_defaults=True, kw_only=True):
+    """A message that rings at once and every `retry` seconds until it is closed, or until `expires_at` (Unix seconds).
+
+    It is sent again, with the same id, for each round.
+    """
+
+    receipt: str
+    retry: int
+    expires_at: int
+
+
+class EmergencyClosedPayload(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The end of the emergency of this envelope's id; `by` is the label of the phone that acknowledged it."""
+
+    status: Literal["acknowledged", "cancelled", "expired"]
+    receipt: str
+    by: str | None = None
 
 
 class ReminderPayload(msgspec.Struct, frozen=True, omit_defaults=True):

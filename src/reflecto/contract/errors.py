@@ -133,6 +133,9 @@ INVALID_LABEL: Final = _row("invalid_label", 400, "label must be 1 to 60 charact
 INVALID_TYPE: Final = _row("invalid_type", 400, "type must be one of android, extension, web, cli")
 INVALID_CLASS: Final = _row("invalid_class", 400, "class must be phone or desktop; the first device must be a phone")
 INVALID_APP_BUILD: Final = _row("invalid_app_build", 400, "app_build must be a whole number from 0 to 2147483647")
+INVALID_FEATURES: Final = _row(
+    "invalid_features", 400, "features must be up to 32 names of 1 to 40 of a-z, 0-9, _, . and -"
+)
 INVALID_PUSH: Final = _row(
     "invalid_push", 400, "push must be null or {endpoint: https URL, keys: {p256dh, auth}} as a browser makes it"
 )

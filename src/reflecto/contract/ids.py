@@ -11,6 +11,9 @@ TOKEN_ALPHABET: Final = string.ascii_letters + string.digits
 TOKEN_RANDOM_CHARS: Final = 32  # 32 x log2(62) = 190 bits, above the 160 the spec asks for
 
 ID_PATTERN: Final = re.compile(r"(int|msg|doc|rem|dev|tok|own|par)_[0-9a-f]{32}")
+SHORT_TOKEN_CHARS: Final = 30  # what Pushover's clients take for a token: the first of the random ones
+RECEIPT_PATTERN: Final = re.compile(r"r[A-Za-z0-9]{29}")  # of an emergency, in the form Pushover's clients expect
+SHORT_TOKEN_PATTERN: Final = re.compile(rf"[A-Za-z0-9]{{{SHORT_TOKEN_CHARS}}}")
 TOKEN_PATTERN: Final = re.compile(r"rf[kd]_(live|test)_[A-Za-z0-9]{32}")  # also the secret-scanning pattern
 
 # Crockford's base 32: no I, L, O or U, so nothing can be misread; 16 characters carry 80 bits.
@@ -33,6 +36,16 @@ def is_id(text: str, prefix: IdPrefix) -> bool:
 def new_sender_token(*, test: bool = False) -> str:
     """Return a fresh sender token, `rfk_live_…` or `rfk_test_…`."""
     return f"rfk_{'test' if test else 'live'}_{_random_chars()}"
+
+
+def short_form(token: str) -> str:
+    """Return the 30 characters that stand for a sender token in the calls of Pushover's clients."""
+    return token.rpartition("_")[2][:SHORT_TOKEN_CHARS]
+
+
+def new_receipt() -> str:
+    """Return a fresh receipt of an emergency: 30 letters and digits, the first an r (172 random bits)."""
+    return f"r{_random_chars()[:29]}"
 
 
 def new_device_token() -> str:

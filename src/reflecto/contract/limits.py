@@ -29,6 +29,8 @@ LABEL_MAX_CHARS: Final = 60  # of a device or a token
 DEVICES_MAX_PER_OWNER: Final = 32  # each message is sealed and queued once per device
 TOKENS_MAX_PER_OWNER: Final = 200
 APP_BUILD_MAX: Final = 2**31 - 1
+FEATURES_MAX: Final = 32  # that a device names
+FEATURE_MAX_CHARS: Final = 40
 REVOKED_TOKEN_AUDIT_SECONDS: Final = 30 * 86_400
 
 # Pairing
@@ -83,3 +85,22 @@ REMINDER_MIN_AHEAD_SECONDS: Final = 60
 REMINDER_MAX_AHEAD_SECONDS: Final = 365 * 86_400
 REMINDER_LATE_SECONDS: Final = 2  # fired later than this, it carries the flag `late`
 REMINDERS_MAX_PER_OWNER: Final = 1_000
+
+# Pushover's messages: its own bounds, in characters, since its clients never try again after a 4xx
+PUSHOVER_MESSAGE_MAX_CHARS: Final = 1_024
+PUSHOVER_TITLE_MAX_CHARS: Final = 250
+PUSHOVER_URL_MAX_CHARS: Final = 512
+PUSHOVER_URL_TITLE_MAX_CHARS: Final = 100
+PUSHOVER_ENVELOPE_MAX_BYTES: Final = 16_384  # without the picture
+PUSHOVER_BODY_MAX_BYTES: Final = 7_340_032  # a picture of 5 MiB in base64, and the rest
+IMAGE_MAX_BYTES: Final = 40_960
+
+# Emergencies (Pushover's priority 2)
+EMERGENCY_RETRY_MIN_SECONDS: Final = 30
+EMERGENCY_RETRY_DEFAULT_SECONDS: Final = 60  # for a client that names none
+EMERGENCY_EXPIRE_MAX_SECONDS: Final = 10_800
+EMERGENCY_EXPIRE_DEFAULT_SECONDS: Final = 3_600
+EMERGENCIES_MAX_PER_OWNER: Final = 50  # under way at once: each is kept sealed once per device
+RECEIPT_SECONDS: Final = 7 * 86_400  # from its creation on a receipt can be read, as at Pushover
+CALLBACK_URL_MAX_CHARS: Final = 512
+CALLBACK_TRIES_MAX: Final = 6

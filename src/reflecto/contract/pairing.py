@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from reflecto.contract import errors
-from reflecto.contract.devices import AppBuild, DeviceClass, DeviceType, Label
+from reflecto.contract.devices import AppBuild, DeviceClass, DeviceType, Features, Label
 from reflecto.contract.limits import APPROVAL_MAX_CHARS, RELAY_TARGETS_MAX
 from reflecto.contract.wire import Request, is_not_blank
 
@@ -42,6 +42,7 @@ class ClaimRequest(Request, frozen=True, kw_only=True):
         "type": errors.INVALID_TYPE,
         "class": errors.INVALID_CLASS,
         "app_build": errors.INVALID_APP_BUILD,
+        "features": errors.INVALID_FEATURES,
         "proof": errors.INVALID_PROOF,
         "commitment": errors.INVALID_PROOF,
     }
@@ -53,6 +54,7 @@ class ClaimRequest(Request, frozen=True, kw_only=True):
     type: DeviceType
     device_class: DeviceClass = msgspec.field(name="class")
     app_build: AppBuild | None = None
+    features: Features = ()
     proof: str
     commitment: str | None = None
 

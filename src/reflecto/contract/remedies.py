@@ -63,6 +63,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     "invalid_type": _FIX_FIELD,
     "invalid_class": "Enrol a phone first; then other devices.",
     "invalid_app_build": _FIX_FIELD,
+    "invalid_features": _FIX_FIELD,
     "invalid_push": "Send what the browser's `toJSON()` of the subscription gives, or null.",
     "invalid_seq": "Acknowledge only numbers that came.",
     "invalid_answered_at": _FIX_FIELD,

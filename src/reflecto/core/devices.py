@@ -85,7 +85,8 @@ class Devices:
             await self._subscribe(device, request.push)
         label = None if request.label is UNSET else request.label
         app_build = None if request.app_build is UNSET else request.app_build
-        updated = await self._store.update_device(device.id, label, app_build)
+        features = None if request.features is UNSET else request.features
+        updated = await self._store.update_device(device.id, label, app_build, features)
         if updated is None:
             raise ApiError(INVALID_TOKEN)
         return self._state_of(updated)

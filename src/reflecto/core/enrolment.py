@@ -126,6 +126,7 @@ class Enrolment:
                 device_class=request.device_class,
                 app_build=request.app_build,
                 created_at=int(now),
+                features=request.features,
             )
             deliveries = await self._announcements(device, founding, now)
             redemption = await self._store.redeem_setup_code(

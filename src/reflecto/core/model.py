@@ -48,6 +48,7 @@ class Device:
     created_at: int
     last_seen_at: int | None = None
     last_seq: int = 0  # of its queue; entries may already be gone
+    features: tuple[str, ...] = ()  # what its app says it knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,7 @@ class Claim:
     app_build: int | None
     proof: bytes
     commitment: bytes | None  # only with a typed code
+    features: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,7 @@ class Pairings:
             app_build=request.app_build,
             proof=proof,
             commitment=commitment,
+            features=request.features,
         )
         pairing = await self._step(pairing_id, claim)
         return ClaimResponse(token, _claim_of(pairing, token).device_id, pairing.expires_at)

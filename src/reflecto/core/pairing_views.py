@@ -60,5 +60,6 @@ def device_of(claim: Claim, owner_id: str, now: float) -> Device:
         type=claim.type,
         device_class=claim.device_class,
         app_build=claim.app_build,
+        features=claim.features,
         created_at=int(now),
     )

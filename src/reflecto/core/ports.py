@@ -187,7 +187,9 @@ class Store(Protocol):
     async def list_devices(self, owner_id: str) -> list[Device]:
         """Return the owner's devices, oldest first."""
 
-    async def update_device(self, device_id: str, label: str | None, app_build: int | None) -> Device | None:
+    async def update_device(
+        self, device_id: str, label: str | None, app_build: int | None, features: tuple[str, ...] | None = None
+    ) -> Device | None:
         """Change what is given (not None) and return the device."""
 
     async def remove_device(self, owner_id: str, device_id: str) -> bool:

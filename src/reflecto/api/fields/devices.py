@@ -7,6 +7,7 @@ from reflecto.api.fields.note import (
     DEVICE_CLASS,
     DEVICE_LABEL,
     DEVICE_TYPE,
+    FEATURES,
     KEY_EXAMPLE,
     PRIORITY_CAP,
     PUSH_KEY_EXAMPLE,
@@ -31,6 +32,7 @@ DEVICES: Final[Notes] = {
         "type": DEVICE_TYPE,
         "class": DEVICE_CLASS,
         "app_build": APP_BUILD,
+        "features": FEATURES,
     },
     devices.EnrollResponse: {
         "owner_id": an_id("own", "Whose device it now is"),
@@ -59,6 +61,7 @@ DEVICES: Final[Notes] = {
     devices.UpdateDeviceRequest: {
         "label": DEVICE_LABEL,
         "app_build": note("The app's build number", 42),
+        "features": FEATURES,
         "push": {"description": "Where pushes reach the device; null: nowhere"},
     },
     devices.PushKeyResponse: {

@@ -61,6 +61,9 @@ DEVICE_LABEL = note("The device's name, for people", "Pixel 9")
 DEVICE_TYPE = note("What kind of device it is", "android", enum=["android", "extension", "web", "cli"])
 DEVICE_CLASS = note("Phones are asked; desktops are only told", "phone", enum=["phone", "desktop"])
 APP_BUILD = note("The app's build number; null: never reported", 42)
+FEATURES = note(
+    "What its app knows, such as `emergency`; names that the server does not know are kept too", ["emergency"]
+)
 TOKEN_LABEL = note("The token's name; devices show it as the sender", "CI")
 PRIORITY_CAP = note(
     "Higher priorities are refused; null: no cap", "high", enum=[*tokens.PRIORITIES, None], type=["string", "null"]

@@ -88,12 +88,14 @@ class DeviceVerbs:
         )
         return [device_of(row) for row in rows]
 
-    async def update_device(self, device_id: str, label: str | None, app_build: int | None) -> Device | None:
+    async def update_device(
+        self, device_id: str, label: str | None, app_build: int | None, features: tuple[str, ...] | None = None
+    ) -> Device | None:
         def update(connection: sqlite3.Connection) -> Device | None:
             row = connection.execute(
-                "UPDATE devices SET label = coalesce(?, label), app_build = coalesce(?, app_build) WHERE id = ? "
-                f"RETURNING {DEVICE_COLUMNS}",
-                (label, app_build, device_id),
+                "UPDATE devices SET label = coalesce(?, label), app_build = coalesce(?, app_build), "
+                f"features = coalesce(?, features) WHERE id = ? RETURNING {DEVICE_COLUMNS}",
+                (label, app_build, None if features is None else " ".join(features), device_id),
             ).fetchone()
             return device_of(row) if row else None
 

@@ -14,12 +14,12 @@ INTERACTION_COLUMNS: Final = (
 )
 DEVICE_COLUMNS: Final = (
     "id, owner_id, token_hash, public_key, signing_key, label, type, class, app_build, created_at, "
-    "last_seen_at, last_seq"
+    "last_seen_at, last_seq, features"
 )
 TOKEN_COLUMNS: Final = "id, owner_id, hash, label, test, priority_cap, scopes, created_at, last_used_at"
 PAIRING_COLUMNS: Final = (
     "id, owner_id, phone_id, expires_at, status, token_hash, device_id, public_key, signing_key, label, type, class, "
-    "app_build, proof, commitment, phone_nonce, device_nonce, approval, approval_proof, approval_signature"
+    "app_build, proof, commitment, features, phone_nonce, device_nonce, approval, approval_proof, approval_signature"
 )
 SETUP_CODE_COLUMNS: Final = "hash, owner_id, founds_owner, expires_at, phone_id"
 
@@ -75,7 +75,8 @@ def interaction_row(new: Interaction) -> Row:
 
 def device_of(row: Row) -> Device:
     """Read DEVICE_COLUMNS."""
-    return Device(*row)
+    *fields, features = row
+    return Device(*[*fields, tuple(features.split())])
 
 
 def device_row(device: Device) -> Row:
@@ -93,6 +94,7 @@ def device_row(device: Device) -> Row:
         device.created_at,
         device.last_seen_at,
         device.last_seq,
+        " ".join(device.features),
     )
 
 
@@ -136,14 +138,14 @@ def setup_code_of(row: Row) -> SetupCode:
 def pairing_of(row: Row) -> Pairing:
     """Read PAIRING_COLUMNS."""
     identity, owner_id, phone_id, expires_at, status, *rest = row
-    claim, (phone_nonce, device_nonce), approval = rest[:10], rest[10:12], rest[12:]
+    claim, features, (phone_nonce, device_nonce), approval = rest[:10], rest[10], rest[11:13], rest[13:]
     return Pairing(
         id=identity,
         owner_id=owner_id,
         phone_id=phone_id,
         expires_at=expires_at,
         status=status,
-        claim=Claim(*claim) if claim[0] is not None else None,
+        claim=Claim(*[*claim, tuple(features.split())]) if claim[0] is not None else None,
         phone_nonce=phone_nonce,
         device_nonce=device_nonce,
         approval=Approval(*approval) if approval[0] is not None else None,
@@ -158,7 +160,8 @@ def pairing_row(pairing: Pairing) -> Row:
         pairing.phone_id,
         pairing.expires_at,
         pairing.status,
-        *(astuple(pairing.claim) if pairing.claim else (None,) * 10),
+        *(astuple(pairing.claim)[:10] if pairing.claim else (None,) * 10),
+        " ".join(pairing.claim.features) if pairing.claim else "",
         pairing.phone_nonce,
         pairing.device_nonce,
         *(astuple(pairing.approval) if pairing.approval else (None,) * 3),
