@@ -102,6 +102,7 @@ async def run_server(
     min_phone_build: int | None = None,
     limits: LimitProfile = PROFILES["self-hosted"],
     trusted_proxies: Sequence[str] = (),
+    public_path: str = "",
     push: PushOptions | None = None,
     wrap_store: Callable[[Store], Any] = lambda store: store,
     wrap_app: Callable[[ASGIApp], ASGIApp] = lambda app: app,
@@ -116,7 +117,7 @@ async def run_server(
     listener.bind(("127.0.0.1", 0))
     listener.listen(256)
     config = uvicorn.Config(
-        wrap_app(services.create_app(trusted_proxies)),
+        wrap_app(services.create_app(trusted_proxies, public_path)),
         http=Connection,
         ws="none",
         lifespan="on",

@@ -137,10 +137,11 @@ class Services:
             reminders=Reminders(store, dispatcher, hub, sealer, quotas, clock),
         )
 
-    def create_app(self, trusted_proxies: Sequence[str] = ()) -> ASGIApp:
+    def create_app(self, trusted_proxies: Sequence[str] = (), public_path: str = "") -> ASGIApp:
         """Return the ASGI app; its lifespan runs the heartbeat and the housekeeping and closes the store.
 
         Behind `trusted_proxies` (addresses or networks) the client is who the nearest untrusted hop says it is.
+        `public_path` is that of the public URL, without a slash at its end: requests may come with or without it.
         """
         auth = Authenticator(self.tokens, self.devices, self.quotas)
         gate = Gate(auth, self.quotas)
@@ -164,10 +165,10 @@ class Services:
                 }
             ),
             *mcp.routes(),
-            *reference_routes(self.store),
+            *reference_routes(self.store, public_path),
             *webapp_routes(),
         ]
-        app = create_app(list(routes), partial(self._lifespan, mcp))
+        app = create_app(list(routes), partial(self._lifespan, mcp), public_path)
         if not trusted_proxies:
             return app
         trusted = [*trusted_proxies, *_as_seen_by_ipv6(trusted_proxies)]

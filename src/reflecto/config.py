@@ -5,10 +5,12 @@ Each value comes from the first place that has it: command line, `REFLECTO_*` en
 
 import ipaddress
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 import platformdirs
@@ -38,6 +40,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     push_allow_private: bool = False  # push services at private addresses, and on this machine over http
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
+    @property
+    def public_path(self) -> str:
+        """The path in `public_url`: empty, or with a slash at its start and none at its end."""
+        return urlsplit(self.public_url or "").path
+
 
 def load_settings(
     options: Mapping[str, Any], *, environ: Mapping[str, str] = os.environ, config_file: Path | None = None
@@ -64,11 +71,27 @@ def load_settings(
             ipaddress.ip_network(proxy, strict=False)
         except ValueError:
             raise ConfigError(f"settings: trusted_proxies: {proxy!r} is no address or network") from None
-    if settings.public_url is not None and not settings.public_url.startswith(("http://", "https://")):
-        raise ConfigError("settings: public_url must start with http:// or https://")
+    if settings.public_url is not None:
+        settings = msgspec.structs.replace(settings, public_url=_public_url(settings.public_url))
     if settings.push_contact is not None and not settings.push_contact.startswith(("mailto:", "https://")):
         raise ConfigError("settings: push_contact must start with mailto: or https://")
     return settings
+
+
+def _public_url(text: str) -> str:
+    """Return it without slashes at its end: links are made by adding to it."""
+    if not text.startswith(("http://", "https://")):
+        raise ConfigError("settings: public_url must start with http:// or https://")
+    try:
+        parts = urlsplit(text)
+        is_usable = bool(parts.hostname) and parts.port != 0 and parts.username is None
+    except ValueError:
+        is_usable = False
+    if not is_usable or not re.fullmatch(r"[^\s?#\\]+", text) or "//" in parts.path.rstrip("/"):
+        raise ConfigError(
+            "settings: public_url must look like https://reflecto.example or https://example.org/reflecto"
+        )
+    return text.rstrip("/")
 
 
 def _take_path(kind: type, value: object) -> object:

@@ -21,7 +21,7 @@ UNSENT_MAX_BYTES: Final = 131_072  # what the kernel may hold for a slow reader;
 OPEN_FILES_MAX: Final = 65_536
 STOP_SECONDS: Final = 1  # for requests in flight; streams and long polls are told to end before it starts
 
-Announce = Callable[[str, Invitation | None], None]
+Announce = Callable[[str, str, Invitation | None], None]
 
 
 class AddressError(Exception):
@@ -46,8 +46,9 @@ class _Server(uvicorn.Server):
 
 
 async def serve(settings: Settings, announce: Announce) -> None:
-    """Run until SIGTERM or SIGINT. `announce` gets the public URL and, on a store without owners, an invitation.
+    """Run until SIGTERM or SIGINT.
 
+    `announce` gets the public URL, the one it listens on, and, on a store without owners, an invitation.
     Raises: AddressError; what `open_services` raises.
     """
     configure_logging(settings.log_level)
@@ -62,7 +63,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
 
 async def _serve(services: Services, settings: Settings, listener: socket.socket, announce: Announce) -> None:
     config = uvicorn.Config(
-        services.create_app(settings.trusted_proxies),
+        services.create_app(settings.trusted_proxies, settings.public_path),
         http=Connection,
         ws="none",
         lifespan="on",
@@ -73,7 +74,8 @@ async def _serve(services: Services, settings: Settings, listener: socket.socket
         proxy_headers=False,  # the app does it, for configured proxies only
     )
     server = _Server(config, services)
-    url = settings.public_url or _url_of(listener)
+    listening = _url_of(listener)
+    url = settings.public_url or listening
     await services.store.remember(PUBLIC_URL_FACT, url)
     # Above whatever was numbered before: a store restored from a backup would give numbers out a second time, and a
     # phone that had them already would resume behind them, and never show what they stand for now.
@@ -83,7 +85,7 @@ async def _serve(services: Services, settings: Settings, listener: socket.socket
     while not server.started and not running.done():
         await asyncio.sleep(0.001)
     if server.started:
-        announce(url, invitation)
+        announce(url, listening, invitation)
     await running
 
 

@@ -21,7 +21,7 @@ def serve_at(monkeypatch: pytest.MonkeyPatch, capsys: Output):
 
     def announced(url: str, *options: str) -> str:
         def ready(_settings: Settings, announce: Announce) -> None:
-            announce(url, INVITATION)
+            announce(url, url, INVITATION)
 
         monkeypatch.setattr(server, "run", ready)
         assert main(["serve", *options]) == 0

@@ -37,7 +37,7 @@ def test_a_fresh_server_is_healthy_and_ready_when_it_says_so(server: ServerProce
 
     assert (health.status_code, health.json()["status"]) == (200, "ok")
     assert HTTP.get(f"{server.url}/readyz").status_code == 200
-    assert set(server.ready) == {"url", "code", "link", "expires_at"}
+    assert set(server.ready) == {"url", "listening", "code", "link", "expires_at"}
     assert server.ready["link"] == f"{server.url}/enroll#{server.ready['code']}"
 
 

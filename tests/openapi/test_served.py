@@ -81,7 +81,7 @@ async def test_both_forms_of_the_document_are_served_whole(server: RunningServer
 async def test_the_page_needs_nothing_but_its_own_style(page: Page):
     assert page.tags & {"script", "style", "iframe", "img", "object", "embed", "form"} == set()
     assert page.inline == []
-    local = ("#", "/docs.css", "/openapi.json", "/openapi.yaml", "/llms.txt")
+    local = ("#", "docs.css", "openapi.json", "openapi.yaml", "llms.txt")
     assert [reference for reference in page.references if not reference.startswith(local)] == []
 
 

@@ -64,6 +64,12 @@ def test_the_data_folder_may_be_written_with_a_tilde():
         ({"REFLECTO_LOG_LEVEL": "loud"}, "log_level"),
         ({"REFLECTO_PUBLIC_URL": "reflecto.example"}, "public_url"),
         ({"REFLECTO_PUBLIC_URL": "ftp://reflecto.example"}, "public_url"),
+        ({"REFLECTO_PUBLIC_URL": "https://"}, "public_url"),
+        ({"REFLECTO_PUBLIC_URL": "https://reflecto.example/?a=1"}, "public_url"),
+        ({"REFLECTO_PUBLIC_URL": "https://reflecto.example/#/inbox"}, "public_url"),
+        ({"REFLECTO_PUBLIC_URL": "https://me:secret@reflecto.example"}, "public_url"),
+        ({"REFLECTO_PUBLIC_URL": "https://reflecto.example/a b"}, "public_url"),
+        ({"REFLECTO_PUBLIC_URL": "https://reflecto.example//a"}, "public_url"),
         ({"REFLECTO_LIMITS": "unlimited"}, "limits"),
         ({"REFLECTO_TRUSTED_PROXIES": "10.0.0.0/8,proxy.example"}, "trusted_proxies"),
     ],
@@ -71,6 +77,20 @@ def test_the_data_folder_may_be_written_with_a_tilde():
 def test_a_value_out_of_range_names_its_setting(environ: dict[str, str], named: str):
     with pytest.raises(ConfigError, match=named):
         load_settings({}, environ=environ)
+
+
+@pytest.mark.parametrize(
+    ("given", "url", "path"),
+    [
+        ("https://reflecto.example", "https://reflecto.example", ""),
+        ("https://reflecto.example/", "https://reflecto.example", ""),
+        ("https://example.org/reflecto/", "https://example.org/reflecto", "/reflecto"),
+        ("https://example.org:8443/a/b", "https://example.org:8443/a/b", "/a/b"),
+    ],
+)
+def test_a_public_url_may_have_a_path_and_loses_its_last_slash(given: str, url: str, path: str):
+    settings = load_settings({"public_url": given}, environ={})
+    assert (settings.public_url, settings.public_path) == (url, path)
 
 
 @pytest.mark.parametrize(

@@ -33,14 +33,17 @@ export interface Reply {
 /** One server on a store of its own, for all tests of a file; each test founds an owner of its own. */
 export class Server {
   readonly url: string;
+  /** Where it is without a proxy: `url` is the public address. */
+  readonly listening: string;
   readonly #process: ChildProcess;
   readonly #folder: string;
   #codes: string[] = [];
 
-  private constructor(process: ChildProcess, folder: string, url: string) {
+  private constructor(process: ChildProcess, folder: string, ready: { url: string; listening: string }) {
     this.#process = process;
     this.#folder = folder;
-    this.url = url;
+    this.url = ready.url;
+    this.listening = ready.listening;
   }
 
   static async start(environment: Record<string, string> = {}): Promise<Server> {
@@ -52,7 +55,7 @@ export class Server {
       createInterface({ input: server.stdout }).once("line", resolve);
       server.once("exit", (code) => reject(new Error(`the server ended with ${code} before it was ready`)));
     });
-    return new Server(server, folder, JSON.parse(ready).url);
+    return new Server(server, folder, JSON.parse(ready));
   }
 
   async stop(): Promise<void> {
@@ -168,7 +171,8 @@ export async function settle(page: Page, question: string): Promise<void> {
 /** The token with which the phone in `page` speaks to its server. */
 export function deviceToken(page: Page | Worker): Promise<string> {
   return (page as Page).evaluate(async () => {
-    const opening = indexedDB.open("reflecto");
+    const folder = new URL(".", location.href).pathname; // each folder at an origin has a database of its own
+    const opening = indexedDB.open(folder === "/" ? "reflecto" : `reflecto ${folder}`);
     const database = await new Promise<IDBDatabase>((resolve) => {
       opening.onsuccess = () => resolve(opening.result);
     });

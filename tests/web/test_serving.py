@@ -114,7 +114,9 @@ def test_without_a_built_app_there_are_no_routes_and_a_word_in_the_log(tmp_path,
 
 def test_the_built_app_is_whole_and_within_its_size():
     index = (FOLDER / "index.html").read_text("utf-8")
-    wanted = [path for path in re.findall(r'(?:src|href)="(/[^"]+)"', index) if path != "/manifest.webmanifest"]
+    links = re.findall(r'(?:src|href)="([^"]+)"', index)
+    assert all(link.startswith("./") for link in links), "under a path, other links would lead to another server"
+    wanted = [link[1:] for link in links if link != "./manifest.webmanifest"]
     paths = {route.path for route in webapp_routes()}
     assert set(wanted) <= paths
     assert len(gzip.compress((FOLDER / "sw.js").read_bytes())) < 25_000

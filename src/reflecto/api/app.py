@@ -8,14 +8,22 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reflecto.api.errors import reply_parts
 from reflecto.api.http import Call, Reply
+from reflecto.api.public_path import PublicPath
 from reflecto.contract.errors import NOT_FOUND, ApiError
 
 Lifespan = Callable[[ASGIApp], AbstractAsyncContextManager[None]]
 
 
-def create_app(routes: list[BaseRoute], lifespan: Lifespan) -> Router:
-    """Return the app."""
-    return Router(routes, redirect_slashes=False, default=_not_found, lifespan=lifespan)
+def create_app(routes: list[BaseRoute], lifespan: Lifespan, public_path: str = "") -> Router:
+    """Return the app. `public_path` is in front of every path where the proxy does not take it away."""
+    under_path = PublicPath(public_path)
+
+    async def not_routed(scope: Scope, receive: Receive, send: Send) -> None:
+        if not await under_path.answer(router, scope, receive, send):
+            await _not_found(scope, receive, send)
+
+    router = Router(routes, redirect_slashes=False, default=not_routed, lifespan=lifespan)
+    return router
 
 
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:

@@ -107,18 +107,20 @@ HEADERS: Final[dict[str, Any]] = {
 
 
 @cache
-def document() -> bytes:
-    """Return the document as JSON."""
-    return msgspec.json.encode(_document())
+def document(public_path: str = "") -> bytes:
+    """Return the document as JSON. `public_path` is what its server has before every path."""
+    return msgspec.json.encode(_document(public_path))
 
 
 @cache
-def document_yaml() -> bytes:
+def document_yaml(public_path: str = "") -> bytes:
     """Return the document as YAML."""
-    return msgspec.yaml.encode(msgspec.json.decode(document()))  # decoded, so that nothing is shared: no YAML anchors
+    return msgspec.yaml.encode(
+        msgspec.json.decode(document(public_path))
+    )  # decoded, so that nothing is shared: no YAML anchors
 
 
-def _document() -> dict[str, Any]:
+def _document(public_path: str) -> dict[str, Any]:
     models = [model for operation in OPERATIONS for model in _models_of(operation)] + [PushoverError, SyncEntry]
     unique = list(dict.fromkeys(models))
     schemas, components = schemas_of(unique, {**NOTES, **PUSHOVER_NOTES, **SERVER_NOTES})
@@ -136,7 +138,7 @@ def _document() -> dict[str, Any]:
             "description": DESCRIPTION,
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "servers": [{"url": "/", "description": "The server this document came from"}],
+        "servers": [{"url": public_path or "/", "description": "The server this document came from"}],
         "security": SECURITY["sender"],
         "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "paths": paths,

@@ -21,18 +21,18 @@ CSS: Final = b"text/css; charset=utf-8"
 TEXT: Final = b"text/plain; charset=utf-8"
 
 
-def reference_routes(store: Store) -> list[Route]:
-    """Return /openapi.json, /openapi.yaml, /docs, its style, and /llms.txt."""
+def reference_routes(store: Store, public_path: str = "") -> list[Route]:
+    """Return /openapi.json, /openapi.yaml, /docs, its style, and /llms.txt. `public_path` is before every path."""
 
     async def openapi_json(call: Call) -> None:
         from reflecto.api.openapi import document  # noqa: PLC0415  see above
 
-        await _file(b"application/json", document()).answer(call)
+        await _file(b"application/json", document(public_path)).answer(call)
 
     async def openapi_yaml(call: Call) -> None:
         from reflecto.api.openapi import document_yaml  # noqa: PLC0415  see above
 
-        await _file(b"application/yaml", document_yaml()).answer(call)
+        await _file(b"application/yaml", document_yaml(public_path)).answer(call)
 
     async def docs(call: Call) -> None:
         await _page(await store.recall(PUBLIC_URL_FACT) or "").answer(call)

@@ -33,7 +33,7 @@ def serve(*, config_file: Path | None, as_json: bool, **options: object) -> None
     server.run(settings, _announce_json if as_json else partial(_announce, settings))
 
 
-def _announce(settings: Settings, url: str, invitation: Invitation | None) -> None:
+def _announce(settings: Settings, url: str, _listening: str, invitation: Invitation | None) -> None:
     click.echo(f"Reflecto is ready at {url}")
     if invitation is not None:
         click.echo("\nPair your first phone within 10 minutes. Open this link on it, scan the code, or type it:\n")
@@ -44,8 +44,14 @@ def _announce(settings: Settings, url: str, invitation: Invitation | None) -> No
     sys.stdout.flush()
 
 
-def _announce_json(url: str, invitation: Invitation | None) -> None:
-    ready: dict[str, str | int | None] = {"url": url, "code": None, "link": None, "expires_at": None}
+def _announce_json(url: str, listening: str, invitation: Invitation | None) -> None:
+    ready: dict[str, str | int | None] = {
+        "url": url,
+        "listening": listening,
+        "code": None,
+        "link": None,
+        "expires_at": None,
+    }
     if invitation is not None:
         ready |= {"code": invitation.code, "link": invitation.link(url), "expires_at": invitation.expires_at}
     click.echo(json.dumps(ready))

@@ -7,7 +7,8 @@ import { build } from "vite";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 const outDir = fileURLToPath(new URL("../../../src/reflecto/webapp", import.meta.url));
-const shared = { root, configFile: false, logLevel: "warn", mode: "production" };
+// Relative addresses: the same files serve a server at the root and one under a path.
+const shared = { root, base: "./", configFile: false, logLevel: "warn", mode: "production" };
 const target = ["chrome111", "firefox114", "safari16.4"];
 
 await build({

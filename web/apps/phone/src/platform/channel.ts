@@ -1,8 +1,9 @@
 /** Page and worker tell each other what changed in the store they share. */
 
 import type { LinkState } from "@reflecto/core";
+import { nameHere } from "./place.ts";
 
-const NAME = "reflecto";
+const NAME = nameHere("reflecto");
 
 export type News =
   | { what: "items" }

@@ -3,8 +3,9 @@
 import type { Device, Item, Peers, QueuedAnswer } from "@reflecto/core";
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { StoredKeys } from "./key-store.ts";
+import { nameHere } from "./place.ts";
 
-const NAME = "reflecto";
+const NAME = nameHere("reflecto");
 const VERSION = 1;
 
 /** Single values, by name. */

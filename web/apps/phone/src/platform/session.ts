@@ -15,6 +15,7 @@ import {
 import { type Database, recall, remember } from "./database.ts";
 import { IdbStore } from "./idb-store.ts";
 import { openKeys } from "./key-store.ts";
+import { API_BASE } from "./place.ts";
 
 export interface Session {
   database: Database;
@@ -36,7 +37,7 @@ export async function openSession(database: Database, onChanges: OnChanges): Pro
   const store = new IdbStore(database);
   const clock = new SystemClock((await recall(database, "skewSeconds")) ?? 0);
   const api = new Api(
-    "",
+    API_BASE,
     device.deviceToken,
     (url, init) => fetch(url, init),
     (serverSeconds) => {

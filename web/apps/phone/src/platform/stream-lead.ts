@@ -3,7 +3,9 @@
  * The server keeps four streams of a device, and a fifth tab would end the first one's.
  */
 
-const LOCK = "reflecto-stream";
+import { nameHere } from "./place.ts";
+
+const LOCK = nameHere("reflecto-stream");
 
 interface Turn {
   isHeld: boolean;

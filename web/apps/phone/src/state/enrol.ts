@@ -3,6 +3,7 @@
 import { Api, type NewToken, toBase64 } from "@reflecto/core";
 import { type Database, forgetEverything, remember } from "../platform/database.ts";
 import { makeKeys, openKeys } from "../platform/key-store.ts";
+import { API_BASE } from "../platform/place.ts";
 
 /** Raised with every release that changes what the server can expect of this app. */
 export const APP_BUILD = 1;
@@ -11,7 +12,7 @@ export const APP_BUILD = 1;
 export async function enrol(database: Database, code: string, label: string): Promise<NewToken | null> {
   const stored = await makeKeys();
   const keys = await openKeys(stored);
-  const api = new Api("", null, (url, init) => fetch(url, init));
+  const api = new Api(API_BASE, null, (url, init) => fetch(url, init));
   const enrolled = await api.enroll({
     code,
     public_key: toBase64(keys.publicKey),

@@ -14,6 +14,7 @@ import {
 } from "@reflecto/core";
 import { type Database, forgetEverything, remember } from "../platform/database.ts";
 import { makeKeys, openKeys, type StoredKeys } from "../platform/key-store.ts";
+import { API_BASE } from "../platform/place.ts";
 import { APP_BUILD } from "./enrol.ts";
 
 /** A claim under way, with the keys that are kept if it succeeds. */
@@ -29,7 +30,7 @@ export interface Joined extends Admitted {
 export async function startJoining(invited: Invited, label: string, deviceClass: DeviceClass): Promise<Joining> {
   const keys = await makeKeys();
   const parts = {
-    apiFor: (token: string | null) => new Api("", token, (url, init) => fetch(url, init)),
+    apiFor: (token: string | null) => new Api(API_BASE, token, (url, init) => fetch(url, init)),
     keys: await openKeys(keys),
     clock: new SystemClock(),
   };

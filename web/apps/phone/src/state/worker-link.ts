@@ -1,5 +1,7 @@
 /** The page's side of the service worker. */
 
+import { addressOf } from "../platform/place.ts";
+
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -7,7 +9,7 @@ interface TrustedTypes {
   ): { createScriptURL(url: string): unknown };
 }
 
-const WORKER_PATH = "/sw.js";
+const WORKER_ADDRESS = addressOf("/sw.js");
 
 /** Null where the browser has no workers, or not on this origin. */
 export async function registerWorker(): Promise<ServiceWorkerRegistration | null> {
@@ -30,11 +32,11 @@ function trustedPath(): unknown {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   const policy = trustedTypes?.createPolicy("reflecto", {
     createScriptURL(url) {
-      if (url !== WORKER_PATH) throw new TypeError("not the worker");
+      if (url !== WORKER_ADDRESS) throw new TypeError("not the worker");
       return url;
     },
   });
-  return policy?.createScriptURL(WORKER_PATH) ?? WORKER_PATH;
+  return policy?.createScriptURL(WORKER_ADDRESS) ?? WORKER_ADDRESS;
 }
 
 /** A new version takes over while nobody looks: never under a finger. */

@@ -1,6 +1,7 @@
 /** The frame around the screens: where am I, is the line up, where else can I go. */
 
 import { useState } from "preact/hooks";
+import { addressOf } from "../platform/place.ts";
 import type { App } from "../state/app.ts";
 import { openQuestions, soundingRing, unreadCount } from "../state/lists.ts";
 import { hrefOf, type Tab } from "../state/route.ts";
@@ -25,8 +26,8 @@ export function Shell({ app }: { app: App }) {
 
 function Screens() {
   const app = useApp();
-  const [isEnrolling, setEnrolling] = useState(app.session === null || location.pathname === "/enroll");
-  const [isJoining, setJoining] = useState(location.pathname === "/pair");
+  const [isEnrolling, setEnrolling] = useState(app.session === null || location.pathname === addressOf("/enroll"));
+  const [isJoining, setJoining] = useState(location.pathname === addressOf("/pair"));
   if (isJoining) {
     return (
       <Join

@@ -1,6 +1,7 @@
 /** Which system notification an item becomes. Pure. */
 
 import { type Item, type Question, visibleRuns, visibleText } from "@reflecto/core";
+import { addressOf } from "../platform/place.ts";
 import { outcomeOf, sourceName } from "./decide-words.ts";
 
 /** What goes to `showNotification`; `actions`, `renotify` and `vibrate` are not in every platform's types. */
@@ -84,8 +85,8 @@ function prompt(item: Item, title: string, body: string, options: Partial<Prompt
     options: {
       body: visibleText(body),
       tag: item.key,
-      icon: "/icons/icon-192.png",
-      badge: "/icons/badge-96.png",
+      icon: addressOf("/icons/icon-192.png"),
+      badge: addressOf("/icons/badge-96.png"),
       timestamp: item.ts * 1000,
       silent: false,
       renotify: options.silent !== true,

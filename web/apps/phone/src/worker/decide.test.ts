@@ -120,5 +120,17 @@ test.each([
   ["a writing call", { method: "POST", mode: "cors", url: `${ORIGIN}/` }, "network"],
   ["another origin", { ...get, url: "https://other.example/assets/a.js" }, "network"],
 ] as const)("%s comes from where it should", (_what, request, plan) => {
-  expect(fetchPlanOf(request, ORIGIN)).toBe(plan);
+  expect(fetchPlanOf(request, `${ORIGIN}/`)).toBe(plan);
+});
+
+test.each([
+  ["the page", { ...get, mode: "navigate", url: `${ORIGIN}/reflecto/` }, "page"],
+  ["the enrolment page", { ...get, mode: "navigate", url: `${ORIGIN}/reflecto/enroll#X` }, "page"],
+  ["an asset", { ...get, url: `${ORIGIN}/reflecto/assets/a-1.js` }, "cached"],
+  ["the manifest", { ...get, url: `${ORIGIN}/reflecto/manifest.webmanifest` }, "cached"],
+  ["the API", { ...get, url: `${ORIGIN}/reflecto/v1/sync?after=0` }, "network"],
+  ["a page of another folder", { ...get, mode: "navigate", url: `${ORIGIN}/` }, "network"],
+  ["another folder's asset", { ...get, url: `${ORIGIN}/assets/a-1.js` }, "network"],
+] as const)("under a path %s comes from where it should", (_what, request, plan) => {
+  expect(fetchPlanOf(request, `${ORIGIN}/reflecto/`)).toBe(plan);
 });

@@ -3,6 +3,7 @@
 import { type Change, type Item, pullEntries, type Question, SERVER } from "@reflecto/core";
 import { openChannel, showBadge } from "../platform/channel.ts";
 import { openDatabase } from "../platform/database.ts";
+import { addressOf } from "../platform/place.ts";
 import { ensureSubscription } from "../platform/push.ts";
 import { openSession, type Session } from "../platform/session.ts";
 import { announcementOf, endingOf } from "./decide-announcement.ts";
@@ -147,7 +148,7 @@ export class Duties {
   async #openPage(path: string): Promise<void> {
     const [page] = await this.#scope.clients.matchAll({ type: "window" });
     if (!page) {
-      await this.#scope.clients.openWindow(path);
+      await this.#scope.clients.openWindow(addressOf(path));
       return;
     }
     page.postMessage({ open: path });

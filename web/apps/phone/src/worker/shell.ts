@@ -1,25 +1,37 @@
 /** The app's own files, kept so that it starts without a network. */
 
+import { addressOf, nameHere } from "../platform/place.ts";
+
 declare const __SHELL__: readonly string[];
 declare const __BUILD__: string;
 
-const PREFIX = "reflecto-shell-";
+const PREFIX = `${nameHere("reflecto")}-shell-`;
 const CACHE = `${PREFIX}${__BUILD__}`;
-const PAGE = "/";
+const PAGE = addressOf("/");
 
 export async function keepShell(): Promise<void> {
   const cache = await caches.open(CACHE);
-  await cache.addAll(__SHELL__.map((path) => new Request(path, { cache: "no-cache" })));
+  await cache.addAll(__SHELL__.map((path) => new Request(addressOf(path), { cache: "no-cache" })));
 }
 
 export async function dropOldShells(): Promise<void> {
   const names = await caches.keys();
   const old = names.filter((name) => name.startsWith(PREFIX) && name !== CACHE);
-  await Promise.all(old.map((name) => caches.delete(name)));
+  // The last one stays: a page that was open before the upgrade still loads parts of itself when they are needed.
+  await Promise.all(old.slice(0, -1).map((name) => caches.delete(name)));
 }
 
 export async function fromShell(request: Request, plan: "page" | "cached"): Promise<Response> {
   const cache = await caches.open(CACHE);
-  const kept = await cache.match(plan === "page" ? PAGE : request);
+  const kept = plan === "page" ? await cache.match(PAGE) : ((await cache.match(request)) ?? (await before(request)));
   return kept ?? fetch(request);
+}
+
+/** What the shell before this one has of it. Not any cache's: another server in another folder may keep some as well. */
+async function before(request: Request): Promise<Response | undefined> {
+  for (const name of await caches.keys()) {
+    const found = name.startsWith(PREFIX) ? await (await caches.open(name)).match(request) : undefined;
+    if (found) return found;
+  }
+  return undefined;
 }

@@ -17,7 +17,7 @@ self.addEventListener("activate", (event) => {
 });
 
 self.addEventListener("fetch", (event) => {
-  const plan = fetchPlanOf(event.request, self.location.origin);
+  const plan = fetchPlanOf(event.request, self.registration.scope);
   if (plan !== "network") event.respondWith(fromShell(event.request, plan));
 });
 

@@ -2,6 +2,7 @@
 
 import { type NewToken, RefusedError, UnreachableError } from "@reflecto/core";
 import { useState } from "preact/hooks";
+import { addressOf } from "../../platform/place.ts";
 import { suggestedLabel, tidyCode } from "../../state/enrol.ts";
 import { CopyButton, Problem } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
@@ -15,7 +16,7 @@ export function Enrol({ onDone }: { onDone: () => void }) {
   const app = useApp();
   const [step, setStep] = useState<Step>({ at: "code" });
   const finish = () => {
-    history.replaceState(null, "", "/");
+    history.replaceState(null, "", addressOf("/"));
     onDone();
   };
   const afterNotifications = (token: NewToken | null) => (token ? setStep({ at: "token", token }) : finish());
@@ -30,7 +31,7 @@ export function Enrol({ onDone }: { onDone: () => void }) {
         <CodeStep
           isPaired={app.session !== null}
           onPaired={(token) => {
-            history.replaceState(null, "", "/enroll"); // the code is used: it need not stay in the history
+            history.replaceState(null, "", addressOf("/enroll")); // the code is used: it need not stay in the history
             if (app.push === "unasked") setStep({ at: "notifications", token });
             else afterNotifications(token);
           }}
@@ -122,7 +123,7 @@ function CodeStep({ isPaired, onPaired, onCancel }: CodeStepProps) {
         </button>
       )}
       <p class="fine">
-        A phone of yours is paired already? <a href="/pair">Pair with it</a> instead.
+        A phone of yours is paired already? <a href={addressOf("/pair")}>Pair with it</a> instead.
       </p>
       <p class="fine">Keys are made in this browser and never leave it.</p>
     </form>
@@ -132,7 +133,7 @@ function CodeStep({ isPaired, onPaired, onCancel }: CodeStepProps) {
 function TokenStep(props: { token: NewToken; onAsked: () => void; onCopied: () => void }) {
   const { token, onAsked, onCopied } = props;
   const command = [
-    `curl ${location.origin}/v1/interactions \\`,
+    `curl ${location.origin}${addressOf("/v1/interactions")} \\`,
     `  -H 'Authorization: Bearer ${token.token}' \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d '{"question": "Deploy to production?"}'`,

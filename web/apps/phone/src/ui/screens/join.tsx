@@ -2,6 +2,7 @@
 
 import { Cancelled, type DeviceClass, type Invited, invitedBy, PairingLieError } from "@reflecto/core";
 import { useState } from "preact/hooks";
+import { addressOf } from "../../platform/place.ts";
 import { suggestedLabel } from "../../state/enrol.ts";
 import { type Joining, joinProblemOf, startJoining, suggestedClass } from "../../state/join.ts";
 import { Problem } from "../controls.tsx";
@@ -21,7 +22,7 @@ export function Join({ onDone }: { onDone: () => void }) {
   const app = useApp();
   const [state, setState] = useState<State>({ at: "form" });
   const finish = () => {
-    history.replaceState(null, "", "/");
+    history.replaceState(null, "", addressOf("/"));
     onDone();
   };
   const fail = (error: unknown) => {
@@ -38,7 +39,7 @@ export function Join({ onDone }: { onDone: () => void }) {
   };
   const start = async (invited: Invited, label: string, deviceClass: DeviceClass) => {
     const joining = await startJoining(invited, label, deviceClass);
-    history.replaceState(null, "", "/pair"); // the invitation is used: its secret need not stay in the history
+    history.replaceState(null, "", addressOf("/pair")); // the invitation is used: its secret need not stay in the history
     setState({ at: "waiting" });
     follow(joining, invited.phone === null).catch(fail);
   };

@@ -2,6 +2,7 @@
 
 import { Cancelled, type Candidate, countdown, PairingLieError, type PairingPhone, RefusedError } from "@reflecto/core";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { addressOf } from "../../platform/place.ts";
 import { CopyButton, Problem, WorkButton } from "../controls.tsx";
 import { messageOf, useApp, useTick } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
@@ -98,7 +99,8 @@ export function Pair() {
 
 function Invitation({ pairing, onCancel }: { pairing: PairingPhone; onCancel: () => void }) {
   const app = useApp();
-  const link = `${location.origin}/pair#${pairing.fragment}`;
+  const page = addressOf("/pair");
+  const link = `${location.origin}${page}#${pairing.fragment}`;
   useTick(true);
   return (
     <section class="group made invite">
@@ -106,7 +108,12 @@ function Invitation({ pairing, onCancel }: { pairing: PairingPhone; onCancel: ()
       <QrCode text={link} />
       <CopyButton text={link} label="Copy link" />
       <p>
-        No camera? Open <bdi>{location.host}/pair</bdi> there and type
+        No camera? Open{" "}
+        <bdi>
+          {location.host}
+          {page}
+        </bdi>{" "}
+        there and type
       </p>
       <p class="code">{pairing.code}</p>
       <p class="time-left" role="timer">
