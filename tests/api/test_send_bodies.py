@@ -62,7 +62,7 @@ async def test_a_form_urlencoded_and_multipart(server: RunningServer, phone: Dev
 async def test_plain_text_is_the_message_to_the_byte(
     server: RunningServer, phone: DeviceActor, sender: Program, content_type: str | None
 ):
-    for text in (TEXT, '{"message": "not JSON here"}', "message=not a form here", " \n"):
+    for text in (TEXT, "{message: not JSON here}", "message=not a form here", " \n"):
         assert await sent(server, phone, sender, text.encode(), content_type) == {"message": text}
 
 

@@ -1,5 +1,7 @@
 import json
 from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from itertools import chain
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -10,11 +12,13 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 from reflecto.api.bodies import message_of, read_fields
+from reflecto.api.foreign import NTFY_HEADERS, NTFY_HEADERS_NOT_TAKEN, in_our_words
 from reflecto.api.http import Call
 from reflecto.contract.errors import ApiError
 from reflecto.contract.limits import PICTURE_MAX_BYTES, SEND_BODY_MAX_BYTES
 from reflecto.contract.messages import SendRequest
 from reflecto.contract.tokens import PRIORITIES
+from reflecto.core.messages import check_message
 
 R = TypeVar("R")
 
@@ -289,3 +293,25 @@ def test_a_form_that_is_not_whole_or_not_a_form_is_refused(body: bytes):
     with pytest.raises(ApiError) as caught:
         read(body, MULTIPART)
     assert caught.value.spec.code == "invalid_body"
+
+
+header_names = st.sampled_from([*chain.from_iterable(NTFY_HEADERS.values()), *NTFY_HEADERS_NOT_TAKEN])
+header_values = st.one_of(
+    st.binary(max_size=80),
+    st.lists(
+        st.sampled_from([b"=?", b"?=", b"utf-8", b"?q?", b"?B?", b"=FF", b"w5w=", b" ", b"u=1", b"5", b"yes", b"\xff"]),
+        max_size=12,
+    ).map(b"".join),
+)
+
+
+@given(st.lists(st.tuples(header_names, header_values), max_size=5), st.sampled_from(["", TEXT, "text/markdown"]))
+@example([(b"title", b"=?utf-8?q?" * 6_000)], TEXT)
+@example([(b"title", b"?= " * 20_000)], TEXT)
+def test_any_headers_beside_text_are_fields_or_a_refusal_with_a_code(
+    headers: list[tuple[bytes, bytes]], media_type: str
+):
+    fields, caveats = in_our_words({"message": "Done"}, media_type, headers, typed=True)
+    json.dumps([fields, [caveat.message for caveat in caveats]], ensure_ascii=False).encode()  # no lone surrogate
+    with suppress(ApiError):
+        check_message(message_of(SendRequest, fields, typed=True))

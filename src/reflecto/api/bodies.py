@@ -26,6 +26,7 @@ async def read_fields(call: Call, model: type[M]) -> tuple[Mapping[str, Any], bo
     if media_type not in {
         "",
         "text/plain",
+        "text/markdown",
         "application/json",
         "application/x-www-form-urlencoded",
         "multipart/form-data",

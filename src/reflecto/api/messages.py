@@ -1,8 +1,10 @@
 """Routes of what is sent to devices. Source: api.md "POST /v1/send", documents, ring, reminders."""
 
+import msgspec
 from starlette.routing import Route
 
 from reflecto.api.bodies import message_of, read_fields
+from reflecto.api.foreign import in_our_words
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.api.limits import Gate
 from reflecto.contract.limits import DOCUMENT_BODY_MAX_BYTES
@@ -21,7 +23,9 @@ def message_routes(
 
     async def send(call: Call, sender: Sender) -> Reply:
         fields, typed = await read_fields(call, SendRequest)
-        return Reply(200, await messages.send(sender, message_of(SendRequest, fields, typed=typed)))
+        fields, caveats = in_our_words(fields, call.media_type, call.scope["headers"], typed=typed)
+        sent = await messages.send(sender, message_of(SendRequest, fields, typed=typed))
+        return Reply(200, msgspec.structs.replace(sent, warnings=(*caveats, *sent.warnings)))
 
     async def send_document(call: Call, sender: Sender) -> Reply:
         return Reply(201, await documents.send(sender, await call.json(DocumentRequest, DOCUMENT_BODY_MAX_BYTES)))

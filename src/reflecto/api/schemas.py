@@ -91,4 +91,6 @@ def _as_form_field(name: str, schema: Schema) -> Schema:
             "default": "false",
             "examples": ["true"],
         }
+    if "enum" in schema:
+        return {**schema, "type": "string", "enum": [str(value) for value in schema["enum"]]}
     return {**schema, "type": "string"} if "string" in kinds else dict(schema)

@@ -14,6 +14,7 @@ from reflecto.api.fields.note import (
     text_of_bytes,
     web_url,
 )
+from reflecto.api.foreign import GOTIFY_PRIORITIES
 from reflecto.contract import limits, messages, tokens
 
 SENDING: Final[Notes] = {
@@ -24,7 +25,12 @@ SENDING: Final[Notes] = {
     messages.SendRequest: {
         "message": text_of_bytes("What to say", "Backup finished", limits.MESSAGE_MAX_BYTES),
         "title": text_of_bytes("A line above it", "nas", limits.TITLE_MAX_BYTES),
-        "priority": note("How much it may disturb", "default", enum=list(tokens.PRIORITIES)),
+        "priority": note(
+            "How much it may disturb. A number is read as Gotify's: 0 min, 1 to 3 low, 4 to 7 default, 8 to 10 high",
+            "default",
+            type=["string", "integer"],
+            enum=[*tokens.PRIORITIES, *range(len(GOTIFY_PRIORITIES))],
+        ),
         "tags": note(
             f"At most {limits.TAGS_MAX} short labels of {limits.TAG_MAX_BYTES} bytes; more or longer ones are trimmed "
             "with a warning",

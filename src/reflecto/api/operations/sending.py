@@ -38,6 +38,19 @@ _TOKEN: Final = Parameter(
     description="The sender token; it is taken out of every log line",
     schema={"type": "string", "pattern": "^rfk_(live|test)_[A-Za-z0-9]{32}$"},
 )
+_NTFY_HEADERS: Final = tuple(
+    Parameter(name=name, place="header", description=f"{what}. Only beside plain text", schema={"type": "string"})
+    for name, what in (
+        ("Title", "ntfy's `title`; also `X-Title`, `ti`, `t`"),
+        (
+            "Priority",
+            "ntfy's `priority`, 1 to 5 or a name; also `X-Priority`, `prio`, `p`. `u=1` (RFC 9218) is not",
+        ),
+        ("Tags", "ntfy's `tags`, separated by commas; also `X-Tags`, `Tag`, `ta`"),
+        ("Click", "ntfy's name of `url`; also `X-Click`"),
+        ("Markdown", "ntfy's `markdown`: `1`, `yes`, `true`; also `X-Markdown`, `md`"),
+    )
+)
 _QUEUED: Final = "It is in the queues of the devices named; none at all is a warning, not an error."
 
 SENDING: Final = (
@@ -50,13 +63,14 @@ SENDING: Final = (
         description=(
             "The body may be JSON, a form, or just the text: `text/plain`, no Content-Type, or what `curl -d` sends, "
             "as long as no field's name stands before a `=` in it. In a form, `tags` are separated by commas and "
-            "`actions` is JSON.\n\n"
+            "`actions` is JSON. Beside plain text, ntfy's headers are the fields; `text/markdown` is Markdown.\n\n"
             f"What goes to the devices is at most {ENVELOPE_MAX_BYTES} bytes in all, else `payload_too_large`."
         ),
         curl=curl('"$REFLECTO_URL/v1/send"', AS_SENDER, '-d "Backup finished"'),
         auth="sender",
         request=SendRequest,
         body_forms=SEND_FORMS,
+        parameters=_NTFY_HEADERS,
         successes=(done(200, _QUEUED, SendResponse),),
         errors=SEND_ERRORS,
         limited=True,
@@ -75,7 +89,7 @@ SENDING: Final = (
         auth="path",
         request=SendRequest,
         body_forms=SEND_FORMS,
-        parameters=(_TOKEN,),
+        parameters=(_TOKEN, *_NTFY_HEADERS),
         successes=(done(200, _QUEUED, SendResponse),),
         errors=SEND_ERRORS,
         limited=True,
