@@ -44,7 +44,7 @@ _NTFY_HEADERS: Final = tuple(
         ("Title", "ntfy's `title`; also `X-Title`, `ti`, `t`"),
         (
             "Priority",
-            "ntfy's `priority`, 1 to 5 or a name; also `X-Priority`, `prio`, `p`. `u=1` (RFC 9218) is not",
+            "ntfy's `priority`, 1 to 5 or a name; also `X-Priority`, `prio`, `p`. `u=1` is ignored",
         ),
         ("Tags", "ntfy's `tags`, separated by commas; also `X-Tags`, `Tag`, `ta`"),
         ("Click", "ntfy's name of `url`; also `X-Click`"),
