@@ -20,7 +20,7 @@ async def test_a_subscription_is_found_with_how_far_the_queue_had_come(store: St
     await store.append_to_queues([make_delivery(phone) for _ in range(2)])
     assert await store.set_push_subscription(phone.id, subscription) is True
     await store.append_to_queues([make_delivery(phone)])
-    assert await store.find_push_target(phone.id) == PushTarget(subscription, since_seq=2, last_seq=3)
+    assert await store.find_push_target(phone.id) == PushTarget(phone.owner_id, subscription, since_seq=2, last_seq=3)
 
 
 async def test_a_new_subscription_replaces_the_old_one_and_none_ends_it(store: Store):

@@ -143,6 +143,7 @@ class PushSubscription:
 class PushTarget:
     """A device with a subscription: it was made behind `since_seq`, and the queue has come to `last_seq`."""
 
+    owner_id: str
     subscription: PushSubscription
     since_seq: int
     last_seq: int

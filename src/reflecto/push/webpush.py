@@ -17,8 +17,10 @@ from reflecto.core.model import PushTarget
 from reflecto.core.ports import Store, StoreUnavailableError
 from reflecto.push.messages import BURST_ENTRIES, Push, next_push
 from reflecto.push.service import Outcome, PushServices
+from reflecto.push.slots import FairSlots
+from reflecto.push.vapid import origin_of
 
-SENDS_AT_ONCE: Final = 16
+SENDS_AT_ONCE: Final = 64  # of all owners; each holds a connection
 ATTEMPTS_MAX: Final = 8  # of one push: the last is some 14 minutes after the first
 FIRST_RETRY_SECONDS: Final = 2
 RETRY_MAX_SECONDS: Final = 300
@@ -73,7 +75,7 @@ class WebPush:
         self._services = services
         self._clock = clock
         self._lines: dict[str, _Line] = {}
-        self._slots = asyncio.Semaphore(SENDS_AT_ONCE)
+        self._slots = FairSlots(SENDS_AT_ONCE)
         self._closing = asyncio.Event()
 
     async def start(self) -> None:
@@ -161,7 +163,7 @@ class WebPush:
             await self._send(device_id, line, target, push)
 
     async def _send(self, device_id: str, line: _Line, target: PushTarget, push: Push) -> None:
-        async with self._slots:
+        async with self._slots.take(target.owner_id, origin_of(target.subscription.endpoint)):
             reply = await self._services.send(target.subscription, push.message_at(self._clock.now()))
         match reply.outcome:
             case Outcome.GONE:

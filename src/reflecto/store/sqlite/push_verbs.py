@@ -32,11 +32,11 @@ class PushVerbs:
 
     async def find_push_target(self, device_id: str) -> PushTarget | None:
         row = self._database.row(
-            "SELECT endpoint, p256dh, auth, since_seq, last_seq FROM push_subscriptions "
+            "SELECT owner_id, endpoint, p256dh, auth, since_seq, last_seq FROM push_subscriptions "
             "JOIN devices ON devices.id = device_id WHERE device_id = ?",
             (device_id,),
         )
-        return PushTarget(PushSubscription(*row[:3]), *row[3:]) if row else None
+        return PushTarget(row[0], PushSubscription(*row[1:4]), *row[4:]) if row else None
 
     async def drop_push_subscription(self, device_id: str, endpoint: str) -> bool:
         def drop(connection: sqlite3.Connection) -> bool:
