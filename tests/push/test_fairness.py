@@ -1,6 +1,8 @@
 """What one owner's push services do, or do not, is no other owner's trouble."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from typing import Self
 
 import pytest
 
@@ -33,7 +35,7 @@ async def hog(server: RunningServer, dead_service: PushServiceOnLoopback) -> Dev
 
 
 @pytest.fixture
-async def dead_service():
+async def dead_service() -> AsyncIterator[PushServiceOnLoopback]:
     """A second push service."""
     async with PushServiceOnLoopback.run() as service:
         yield service
@@ -102,6 +104,15 @@ class Crowd:
             await asyncio.gather(task, return_exceptions=True)
         await self.settle()
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        left = [task for tasks in self._tasks.values() for task in tasks]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
     async def settle(self) -> None:
         """Let everyone who has a slot begin."""
         for _ in range(3):
@@ -111,60 +122,60 @@ class Crowd:
 
 
 async def test_an_owner_may_have_as_many_under_way_as_are_free():
-    crowd = Crowd(8)
-    for _ in range(20):
-        await crowd.send("hog", "https://dead.example")
-    assert len(crowd.under_way) == 4
-    for owner_id in ("a", "b", "c"):
-        await crowd.send(owner_id)
-    assert crowd.under_way[4:] == ["a", "b", "c"]
-    await crowd.end("hog")
-    assert crowd.under_way.count("hog") == 3  # only one slot would be free for the next
+    async with Crowd(8) as crowd:
+        for _ in range(20):
+            await crowd.send("hog", "https://dead.example")
+        assert len(crowd.under_way) == 4
+        for owner_id in ("a", "b", "c"):
+            await crowd.send(owner_id)
+        assert crowd.under_way[4:] == ["a", "b", "c"]
+        await crowd.end("hog")
+        assert crowd.under_way.count("hog") == 3  # only one slot would be free for the next
 
 
 async def test_a_slot_is_left_for_whoever_comes_next_however_many_hang():
-    crowd = Crowd(8)
-    hogs = [f"hog {number}" for number in range(6)]
-    for owner_id in hogs * 9:
-        await crowd.send(owner_id, f"https://{owner_id}.example")
-    assert len(crowd.under_way) < 8
-    await crowd.send("late")
-    assert crowd.under_way[-1] == "late"
+    async with Crowd(8) as crowd:
+        hogs = [f"hog {number}" for number in range(6)]
+        for owner_id in hogs * 9:
+            await crowd.send(owner_id, f"https://{owner_id}.example")
+        assert len(crowd.under_way) < 8
+        await crowd.send("late")
+        assert crowd.under_way[-1] == "late"
 
 
 async def test_a_push_service_that_hangs_for_everybody_leaves_room_for_the_others():
-    crowd = Crowd(8)
-    for number in range(30):
-        await crowd.send(f"owner {number}", "https://dead.example")
-    assert len(crowd.under_way) == 6
-    await crowd.send("elsewhere", "https://alive.example")
-    assert crowd.under_way[-1] == "elsewhere"
+    async with Crowd(8) as crowd:
+        for number in range(30):
+            await crowd.send(f"owner {number}", "https://dead.example")
+        assert len(crowd.under_way) == 6
+        await crowd.send("elsewhere", "https://alive.example")
+        assert crowd.under_way[-1] == "elsewhere"
 
 
 async def test_owners_who_wait_take_turns_and_their_own_sends_keep_their_order():
-    crowd = Crowd(2)
-    await crowd.send("first")
-    for _ in range(2):
-        for owner_id in ("a", "b"):
-            await crowd.send(owner_id)
-    assert crowd.under_way == ["first", "a"]
-    served = []
-    for owner_id in ("first", "a", "b"):
-        await crowd.end(owner_id)
-        served.append(sorted(crowd.under_way))
-    assert served == [["a", "b"], ["a", "b"], ["a", "b"]]
+    async with Crowd(2) as crowd:
+        await crowd.send("first")
+        for _ in range(2):
+            for owner_id in ("a", "b"):
+                await crowd.send(owner_id)
+        assert crowd.under_way == ["first", "a"]
+        served = []
+        for owner_id in ("first", "a", "b"):
+            await crowd.end(owner_id)
+            served.append(sorted(crowd.under_way))
+        assert served == [["a", "b"], ["a", "b"], ["a", "b"]]
 
 
 async def test_a_send_that_is_cancelled_while_it_waits_takes_no_slot_and_loses_none():
-    crowd = Crowd(2)
-    await crowd.send("hog")
-    for _ in range(2):
+    async with Crowd(2) as crowd:
         await crowd.send("hog")
-    assert crowd.under_way == ["hog"]
-    await crowd.end("hog", 2)
-    await crowd.end("hog", 1)
-    await crowd.end("hog", 0)
-    assert crowd.under_way == []
-    for owner_id in ("a", "b"):
-        await crowd.send(owner_id)
-    assert crowd.under_way == ["a", "b"]
+        for _ in range(2):
+            await crowd.send("hog")
+        assert crowd.under_way == ["hog"]
+        await crowd.end("hog", 2)
+        await crowd.end("hog", 1)
+        await crowd.end("hog", 0)
+        assert crowd.under_way == []
+        for owner_id in ("a", "b"):
+            await crowd.send(owner_id)
+        assert crowd.under_way == ["a", "b"]
