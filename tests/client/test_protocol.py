@@ -11,9 +11,9 @@ from reflecto.client.protocol import (
     base_url,
     common_headers,
     create_request,
-    is_loopback,
     state_request,
 )
+from reflecto.contract.loopback import is_loopback
 from tests.client.asker_server import TOKEN
 
 QUESTION_ID = "int_" + "0" * 32

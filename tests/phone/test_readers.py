@@ -87,18 +87,19 @@ def test_a_notification_is_shown_with_all_it_has_and_each_link_s_host_in_front()
 @pytest.mark.parametrize(
     ("url", "host"),
     [
-        ("https://bank.example@evil.example/login", "evil.example"),
-        ("https://bank.example:secret@evil.example", "evil.example"),
+        ("http://evil.example\\@bank.example/", "not a safe link"),
+        ("https://bank.example@evil.example/login", "not a safe link"),
         ("https://evil.example/#https://bank.example", "evil.example"),
         ("HTTPS://BANK.example", "bank.example"),
         ("https://b\u0430nk.example/", "xn--bnk-6cd.example"),  # the second letter is Cyrillic
         ("http://[::1]:8080/", "[::1]:8080"),
-        ("javascript:alert(1)", "not a web address"),
-        ("file:///etc/passwd", "not a web address"),
-        ("https://", "not a web address"),
-        ("https://[::1", "not a web address"),
-        ("https://x:99999/", "not a web address"),
-        ("https://" + "a" * 300, "not a web address"),
+        ("javascript:alert(1)", "not a safe link"),
+        ("file:///etc/passwd", "not a safe link"),
+        ("https://", "not a safe link"),
+        ("https://[::1", "not a safe link"),
+        ("https://x:99999/", "not a safe link"),
+        ("http://0x7f.1/", "127.0.0.1"),
+        ("homeassistant://navigate/garage", "homeassistant://navigate"),
     ],
 )
 def test_no_link_can_pretend_to_lead_elsewhere(url: str, host: str):
@@ -117,7 +118,7 @@ def test_nothing_of_a_notification_is_hidden_or_leaves_its_place():
         "Cron: T‹U+202E› #‹U+001B›[2J",  # noqa: RUF001
         "   │ a",
         "   │ #1 sent: Approve",
-        "   ↗ x.example  https://x.example/‹U+000A›#2",  # noqa: RUF001
+        "   ↗ not a safe link  https://x.example/‹U+000A›#2",  # noqa: RUF001
     ]
 
 

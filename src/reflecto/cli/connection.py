@@ -142,7 +142,7 @@ def write_client_file(path: Path, connection: Connection) -> None:
 
 def warn_if_exposed(url: str) -> None:
     """Say on stderr that plain http:// to another machine can be read on the way."""
-    from reflecto.client.protocol import is_loopback
+    from reflecto.contract.loopback import is_loopback
 
     if url.lower().startswith("http://") and not is_loopback(url):
         click.echo(

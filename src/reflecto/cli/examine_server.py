@@ -14,8 +14,9 @@ import httpx
 from reflecto import __version__
 from reflecto.cli.findings import Finding, failed, ok, skipped, warning
 from reflecto.client.errors import InvalidSettings
-from reflecto.client.protocol import HttpReply, base_url, is_loopback
+from reflecto.client.protocol import HttpReply, base_url
 from reflecto.client.surroundings import make_tls_context
+from reflecto.contract.loopback import is_loopback
 
 CONNECT_SECONDS: Final = 10.0
 CERTIFICATE_MIN_DAYS: Final = 14  # automatic renewal is done a month before the end, so something is wrong by then

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from reflecto.client.protocol import is_loopback
+from reflecto.contract.loopback import is_loopback
 from reflecto.core.enrolment import Invitation
 from reflecto.qr import print_qr
 

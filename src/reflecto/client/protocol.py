@@ -100,17 +100,6 @@ def base_url(text: str) -> str:
     return url.rstrip("/")
 
 
-def is_loopback(url: str) -> bool:
-    """Tell whether the URL's host is this machine, where plain http:// cannot be overheard."""
-    try:
-        host = urllib.parse.urlsplit(url).hostname or ""
-    except ValueError:  # no URL at all; `base_url` says so
-        return False
-    return (
-        host in ("localhost", "::1") or host.endswith(".localhost") or re.fullmatch(r"127(\.\d+){3}", host) is not None
-    )
-
-
 def common_headers(token: str) -> dict[str, str]:
     """Return what every request carries. White space around a pasted token does not matter.
 

@@ -1,8 +1,7 @@
 """Bounds in bytes of UTF-8, and web addresses. Source: api.md "Errors" on byte-length errors."""
 
-from urllib.parse import urlsplit
-
 from reflecto.contract.errors import ApiError, ErrorSpec
+from reflecto.contract.links import read_web_link
 
 
 def check_bytes(text: str, max_bytes: int, too_long: ErrorSpec, empty: ErrorSpec | None = None) -> None:
@@ -18,12 +17,10 @@ def check_bytes(text: str, max_bytes: int, too_long: ErrorSpec, empty: ErrorSpec
 
 
 def check_web_url(url: str, max_bytes: int, error: ErrorSpec) -> None:
-    """Refuse anything but an http or https URL with a host. Raises: ApiError, with details only when too long."""
+    """Refuse anything but an http or https URL that every reader reads alike.
+
+    Raises: ApiError, with details only when too long.
+    """
     check_bytes(url, max_bytes, error)
-    try:
-        parts = urlsplit(url)
-        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a broken port or IPv6 address
-        valid = False
-    if not valid or any(char.isspace() or ord(char) < 0x20 or ord(char) == 0x7F for char in url):
+    if read_web_link(url) is None:
         raise ApiError(error)

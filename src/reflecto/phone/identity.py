@@ -1,7 +1,6 @@
 """Becoming one of the owner's devices: keys made here, a one-time code redeemed at the server."""
 
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -9,6 +8,8 @@ from nacl.signing import SigningKey
 
 from reflecto.contract.devices import EnrollRequest, EnrollResponse
 from reflecto.contract.ids import normalize_setup_code
+from reflecto.contract.links import read_web_link
+from reflecto.contract.loopback import is_loopback
 from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.envelopes import BadKeyError, BoxKeys, shared_key
 from reflecto.phone.effects import Enrolled
@@ -59,21 +60,15 @@ def read_invitation(text: str) -> Invitation:
 
 def read_server_url(text: str) -> str:
     """Return the server's base URL without a trailing slash. Raises: UnusableInvitationError."""
-    try:
-        parts = urlsplit(text.strip())
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable or parts.query or parts.fragment or parts.username is not None:
+    url = text.strip()
+    if read_web_link(url) is None or "?" in url or "#" in url:
         raise UnusableInvitationError("the server's address must be a plain http:// or https:// URL")
-    return text.strip().rstrip("/")
+    return url.rstrip("/")
 
 
 def is_exposed(url: str) -> bool:
     """Tell whether tokens would cross a network in the clear: http to anything but this machine."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    return parts.scheme == "http" and host not in {"localhost", "::1"} and not host.startswith("127.")
+    return url.lower().startswith("http:") and not is_loopback(url)
 
 
 async def enroll(

@@ -6,12 +6,14 @@ from typing import Final
 
 import msgspec
 
+from reflecto.contract.links import read_link
 from reflecto.phone import effects
 from reflecto.phone.effects import Effect
-from reflecto.phone.text import cell_width, duration, local_time, visible, web_host, wrap
+from reflecto.phone.text import cell_width, duration, local_time, visible, wrap
 
 _GUTTER: Final = "   \u2502 "  # a vertical bar: no line of a question can pass for one of this program
 _LINK: Final = "   \u2197 "  # an arrow out of here
+_UNSAFE_LINK: Final = "not a safe link"
 _CHOICE_INDENT: Final = "   "
 _GOES_ON: Final = "\u2026 "  # what wraps: names and titles of others are in it, and must not start a line
 _TOO_LATE: Final = " (your answer came too late)"
@@ -153,10 +155,10 @@ def _notification(notified: effects.Notified, columns: int | None) -> list[str]:
 
 
 def _link(name: str, url: str, columns: int | None) -> list[str]:
-    """Return a link with the host it leads to in front, where nothing of it can pretend to be that."""
-    host = web_host(url)
+    """Return a link with where it leads in front, where nothing of it can pretend to be that."""
+    link = read_link(url)
     text = f"{visible(name)}: {visible(url)}" if name else visible(url)
-    return _hang(_LINK, f"{host or 'not a web address'}  {text}", columns)
+    return _hang(_LINK, f"{link.target if link else _UNSAFE_LINK}  {text}", columns)
 
 
 def _reminder(reminded: effects.Reminded, columns: int | None) -> list[str]:

@@ -3,7 +3,6 @@
 import unicodedata
 from datetime import datetime
 from typing import Final
-from urllib.parse import urlsplit
 
 from reflecto.contract.visibility import BLANKS, VARIATION_SELECTORS
 
@@ -112,19 +111,3 @@ def local_time(unix: int) -> str:
         return datetime.fromtimestamp(unix).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):  # further away than calendars go
         return f"Unix time {unix}"
-
-
-def web_host(url: str) -> str | None:
-    """Return where a web address leads, without what may dress it up: `bank.example@evil.example` is the latter.
-
-    Names beyond ASCII come in their ASCII form, since letters of different scripts look alike. None: no web address.
-    """
-    try:
-        parts = urlsplit(url)
-        host = (parts.hostname or "").encode("idna").decode("ascii")
-        port = f":{parts.port}" if parts.port is not None else ""
-    except ValueError:  # UnicodeError is one
-        return None
-    if parts.scheme not in {"http", "https"} or not host:
-        return None
-    return f"[{host}]{port}" if ":" in host else f"{host}{port}"

@@ -16,7 +16,8 @@ SIGNATURE_EXAMPLE: Final = "A" * 86 + "=="
 # Of RFC 8291, appendix A.
 PUSH_KEY_EXAMPLE: Final = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
 PUSH_SECRET_EXAMPLE: Final = "BTBZMqHH6r4Tts7J_aSIgg"
-WEB_URL_PATTERN: Final = "^[Hh][Tt][Tt][Pp][Ss]?://"
+# Not all that is refused: a host must also be one for a browser, see contract/links.py.
+WEB_URL_PATTERN: Final = r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\\s]+([/?#][^\\\s]*)?$"
 TIME: Final = 1754800000
 
 

@@ -2,6 +2,7 @@
 
 import { openBlob } from "./blob.ts";
 import { type Bytes, fromUtf8 } from "./bytes.ts";
+import { anyLink, webLink } from "./links.ts";
 
 /** Who sent it: a sender token's label, or the server itself. */
 export interface Source {
@@ -101,7 +102,7 @@ const READERS: { [Type in EnvelopeType]: (payload: Fields) => Payloads[Type] } =
     title: textOrNull(payload["title"]),
     priority: PRIORITIES.includes(String(payload["priority"])) ? (payload["priority"] as Priority) : "default",
     tags: list(payload["tags"]).filter((tag) => typeof tag === "string"),
-    url: webLink(payload["url"]),
+    url: anyLink(payload["url"]),
     url_title: textOrNull(payload["url_title"]),
     actions: list(payload["actions"]).flatMap(readAction),
     markdown: payload["markdown"] === true,
@@ -128,16 +129,6 @@ function readAction(value: unknown): Action[] {
   const fields = record(value);
   const url = webLink(fields["url"]);
   return url === null ? [] : [{ label: text(fields["label"], "label"), url }];
-}
-
-/** Only what a tap may open: `javascript:` and the like never get that far. */
-export function webLink(value: unknown): string | null {
-  if (typeof value !== "string") return null;
-  try {
-    return ["http:", "https:"].includes(new URL(value).protocol) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 function parse(json: string): unknown {

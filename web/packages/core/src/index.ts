@@ -13,6 +13,7 @@ export * from "./items.ts";
 export * from "./keyring.ts";
 export * from "./keys.ts";
 export * from "./lifecycle.ts";
+export * from "./links.ts";
 export * from "./memory-store.ts";
 export * from "./pairing.ts";
 export * from "./pairing-device.ts";

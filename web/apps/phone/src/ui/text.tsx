@@ -1,6 +1,6 @@
 /** Text of others: whole, in its own direction, with nothing hidden in it. */
 
-import { visibleRuns } from "@reflecto/core";
+import { readLink, visibleRuns } from "@reflecto/core";
 
 /** For an element of its own, which takes the direction of the text with `dir="auto"`. */
 export function Visible({ text }: { text: string }) {
@@ -40,7 +40,8 @@ export function When({ ts, now }: { ts: number; now: number }) {
 
 /** A link out: what it is called, and where it really leads. */
 export function OutLink({ url, label }: { url: string; label: string | null }) {
-  const { host } = new URL(url);
+  const target = readLink(url)?.target;
+  if (!target) return <Visible text={url} />;
   return (
     <a class="out-link" href={url} target="_blank" rel="noopener noreferrer">
       {label && (
@@ -49,7 +50,7 @@ export function OutLink({ url, label }: { url: string; label: string | null }) {
         </span>
       )}
       <span class="host">
-        <bdi>{host}</bdi> ↗
+        <bdi>{target}</bdi> ↗
       </span>
     </a>
   );

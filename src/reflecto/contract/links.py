@@ -1,0 +1,77 @@
+"""Web addresses that lead where they seem to: read as a browser reads them (WHATWG URL), or refused."""
+
+import re
+from typing import Final, NamedTuple
+
+from ada_url import URL
+
+WEB_SCHEMES: Final = frozenset({"http", "https"})
+# An address of these runs something, shows what it was given as if a site said it, or reads what is on the device.
+NEVER_OPENED: Final = frozenset(
+    {
+        "about",
+        "blob",
+        "chrome",
+        "content",
+        "data",
+        "edge",
+        "file",
+        "filesystem",
+        "intent",
+        "jar",
+        "javascript",
+        "livescript",
+        "mhtml",
+        "mocha",
+        "ms-msdt",
+        "res",
+        "resource",
+        "search-ms",
+        "shell",
+        "vbscript",
+        "view-source",
+        "wyciwyg",
+    }
+)
+# A browser drops some of these, and takes a backslash for a slash; other readers do neither.
+_READ_DIFFERENTLY: Final = re.compile(
+    r"[\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff\\]"
+)
+_WEB: Final = re.compile(r"https?://[^/?#@]+(?:[/?#]|$)", re.IGNORECASE)
+_APP: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?://[^/?#@]*(?:[/?#]|$)|(?!//)[^/])", re.IGNORECASE)
+
+
+class Link(NamedTuple):
+    """Where an address leads: `target` is what a person is shown in front of it, in ASCII.
+
+    For the web that is the host, with its port unless it is the usual one; names beyond ASCII come in their ASCII form,
+    since letters of different scripts look alike. For an app it is all of `scheme://host`, or the address itself.
+    """
+
+    scheme: str
+    target: str
+
+
+def read_link(url: str) -> Link | None:
+    """Return where the address leads, or None for one that is not the same to every reader, or must not be opened.
+
+    Refused are white space and control characters, backslashes, user names and passwords, and port 0.
+    """
+    if _READ_DIFFERENTLY.search(url) or not (_WEB.match(url) or _APP.match(url)):
+        return None
+    try:
+        read = URL(url)
+    except ValueError:
+        return None
+    scheme = read.protocol.removesuffix(":")
+    if scheme in NEVER_OPENED or read.port == "0" or read.username or read.password:
+        return None
+    if scheme in WEB_SCHEMES:
+        return Link(scheme, read.host) if _WEB.match(url) else None
+    return Link(scheme, f"{scheme}://{read.host}" if read.host else f"{scheme}:{read.pathname}")
+
+
+def read_web_link(url: str) -> Link | None:
+    """Return where an http or https address leads, or None for any other."""
+    link = read_link(url)
+    return link if link is not None and link.scheme in WEB_SCHEMES else None
