@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from reflecto.api.connection import Connection
 from reflecto.bootstrap import PushOptions, Services
 from reflecto.core.ports import Store
+from reflecto.core.queue_room import QueueLimits
 from reflecto.core.quotas import PROFILES, LimitProfile
 from reflecto.crypto.envelopes import BoxKeys
 from reflecto.store.sqlite.store import SqliteStore
@@ -104,12 +105,13 @@ async def run_server(
     trusted_proxies: Sequence[str] = (),
     public_path: str = "",
     push: PushOptions | None = None,
+    bounds: QueueLimits = QueueLimits(),  # noqa: B008  frozen
     wrap_store: Callable[[Store], Any] = lambda store: store,
     wrap_app: Callable[[ASGIApp], ASGIApp] = lambda app: app,
 ) -> AsyncIterator[RunningServer]:
     """Serve the store in `folder`. `wrap_store` and `wrap_app` may put something in front of store and app."""
     clock = clock or FakeClock()
-    store = wrap_store(SqliteStore.open(folder))
+    store = wrap_store(SqliteStore.open(folder, bounds))
     services = Services.build(store, keys or BoxKeys.generate(), clock, min_phone_build, limits, push)
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)

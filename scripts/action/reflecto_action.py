@@ -113,7 +113,7 @@ class Server:
         code, message = (told.get("code"), told.get("message")) if isinstance(told, dict) else (told, None)
         text = TOKEN_PATTERN.sub("[token]", f"{error.code} {code or ''} {message or ''}".strip())
         pause = error.headers.get("Retry-After") or ""
-        is_passing = error.code >= 500 or (error.code == 429 and code != "too_many_pending")
+        is_passing = error.code >= 500 or (error.code == 429 and code not in ("too_many_pending", "queue_full"))
         is_passing = is_passing or (error.code == 404 and code is None)  # some proxies, while the server is away
         if is_passing:
             # Of these, only an error of a server that was up can have accepted anything.

@@ -210,7 +210,8 @@ class Services:
 
     async def _keep_house(self) -> None:
         await self._write_notes()
-        await self.store.sweep(self.clock.now())
+        while await self.store.sweep(self.clock.now()):
+            pass  # requests come in between
 
     async def _write_notes(self) -> None:
         await self.activity.flush()

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import httpx
 
+from reflecto.core.model import Delivery
 from tests.actors import DeviceActor, Program, enroll
 from tests.builders import NOW, enrolment_body, make_reminder, make_token
 from tests.fakes import FakeClock, FaultyStore
@@ -151,6 +152,11 @@ async def set_a_1001st_reminder(world: World) -> httpx.Response:
     return await post("/v1/reminders", message="Tea", at=NOW + 3_600)(world)
 
 
+async def fill_the_queue(world: World) -> httpx.Response:
+    await world.store.append_to_queues([Delivery(world.phone.id, b"x", NOW + 60)] * 4_000)
+    return await send()(world)
+
+
 PROVOCATIONS: Final[Mapping[str, Provoke]] = {
     "invalid_json": lambda world: world.sender.call("POST", "/v1/interactions", content=b"{"),
     "invalid_body": lambda world: world.sender.call(
@@ -196,6 +202,7 @@ PROVOCATIONS: Final[Mapping[str, Provoke]] = {
     "phone_app_outdated": ask_an_old_phone,
     "rate_limit_exceeded": guess_too_often,
     "too_many_pending": ask_an_eleventh,
+    "queue_full": fill_the_queue,
     "internal_error": hit_a_bug,
     "unavailable": fill_the_disk,
     "invalid_code": enrol(code="0000-0000-0000-0000"),

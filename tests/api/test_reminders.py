@@ -188,9 +188,11 @@ class Barrier:
     def __init__(self, store: Store, barrier: asyncio.Barrier) -> None:
         self._store, self._barrier = store, barrier
 
-    async def fire_reminder(self, reminder_id: str, expires_at: int, *, late: bool) -> list[str] | None:
+    async def fire_reminder(
+        self, reminder_id: str, expires_at: int, *, late: bool, retry_at: int | None = None
+    ) -> list[str] | None:
         await asyncio.wait_for(self._barrier.wait(), BOUND_SECONDS)
-        return await self._store.fire_reminder(reminder_id, expires_at, late=late)
+        return await self._store.fire_reminder(reminder_id, expires_at, late=late, retry_at=retry_at)
 
     def __getattr__(self, verb: str) -> Any:
         return getattr(self._store, verb)

@@ -3,15 +3,20 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import pytest
 
 from reflecto.core.ports import Store
+from reflecto.core.queue_room import QueueLimits
 from reflecto.store.sqlite.store import SqliteStore
 
-OpenStore = Callable[[Path], Store]
-"""Opens, on the event loop, the store that belongs to a folder: made if missing, shared if open already."""
+
+class OpenStore(Protocol):
+    """Opens, on the event loop, the store that belongs to a folder: made if missing, shared if open already."""
+
+    def __call__(self, folder: Path, bounds: QueueLimits = ..., /) -> Store: ...
+
 
 STORES: Final[dict[str, OpenStore]] = {"sqlite": SqliteStore.open}
 
@@ -39,3 +44,18 @@ async def open_again(open_store: OpenStore, tmp_path: Path) -> AsyncIterator[Cal
 async def store(open_again: Callable[[], Store]) -> Store:
     """An empty store."""
     return open_again()
+
+
+@pytest.fixture
+async def open_bounded(
+    request: pytest.FixtureRequest, open_store: OpenStore, tmp_path: Path
+) -> AsyncIterator[Callable[[], Store]]:
+    """Open handles of one store with the bounds of queues that the test's module names."""
+    async with AsyncExitStack() as stack:
+
+        def open_handle() -> Store:
+            handle = open_store(tmp_path, request.module.BOUNDS)
+            stack.push_async_callback(handle.close)
+            return handle
+
+        yield open_handle

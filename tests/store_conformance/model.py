@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from reflecto.core.model import Delivery, Device, Interaction, QueueEntry, SetupCode, Tap, Token
-from reflecto.core.ports import Addition, CreateResult, Creation, EndResult, Redemption, Verdict
+from reflecto.core.ports import Addition, CreateResult, Creation, EndResult, Redemption, Relaying, Verdict
+from reflecto.core.queue_room import QueueLimits
 
 DAY_SECONDS = 86_400
 
@@ -15,7 +16,8 @@ DAY_SECONDS = 86_400
 class ModelStore:
     """Everything in dictionaries, in order of arrival."""
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: QueueLimits) -> None:
+        self.bounds = bounds
         self.owners: dict[str, int] = {}
         self.devices: dict[str, Device] = {}
         self.queues: dict[str, list[QueueEntry]] = {}
@@ -49,8 +51,9 @@ class ModelStore:
         phones = {each.id for each in self.list_devices(new.owner_id) if each.device_class == "phone"}
         if seen_phones is not None and phones != seen_phones:
             return CreateResult(Creation.PHONES_CHANGED)
+        if not self.append_to_queues(deliveries) and deliveries:
+            return CreateResult(Creation.QUEUES_FULL)
         self.questions[new.id] = new
-        self.append_to_queues(deliveries)
         return CreateResult(Creation.CREATED, new)
 
     def record_answer_if_pending(
@@ -93,13 +96,52 @@ class ModelStore:
         reached = []
         for each in deliveries:
             device = self.devices.get(each.device_id)
-            if device is None:
+            if device is None or not self._make_room(device, each):
                 continue
             seq = device.last_seq + 1
             self.devices[device.id] = replace(device, last_seq=seq)
             self.queues[device.id].append(QueueEntry(seq, each.sender, each.blob, each.expires_at))
             reached.append(device.id)
         return reached
+
+    def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> Relaying:
+        involved = {each.device_id for each in deliveries} | {each.sender for each in deliveries}
+        if not involved <= {each.id for each in self.list_devices(owner_id)}:
+            return Relaying.DEVICE_GONE
+        return Relaying.QUEUED if self.append_to_queues(deliveries) else Relaying.QUEUES_FULL
+
+    def _make_room(self, device: Device, new: Delivery) -> bool:
+        everything = self.queues[device.id]
+        kept = [each for each in everything if each.sender == "server"]
+        relayed = [each for each in everything if each.sender != "server"]
+        elsewhere = [
+            entry
+            for other in self.list_devices(device.owner_id)
+            if other.id != device.id
+            for entry in self.queues[other.id]
+        ]
+        while not self._fits(kept, relayed, elsewhere, new):
+            if new.sender == "server" or not relayed:
+                return False
+            del relayed[0]
+        self.queues[device.id] = sorted(kept + relayed, key=lambda each: each.seq)
+        return True
+
+    def _fits(
+        self, kept: list[QueueEntry], relayed: list[QueueEntry], elsewhere: list[QueueEntry], new: Delivery
+    ) -> bool:
+        bounds = self.bounds
+        if new.sender != "server":
+            sizes = [len(each.blob) for each in relayed] + [len(new.blob)]
+            if len(sizes) > bounds.relayed_entries or sum(sizes) > bounds.relayed_bytes:
+                return False
+        sizes = [len(each.blob) for each in kept + relayed] + [len(new.blob)]
+        kept_bytes = 0 if new.is_essential else bounds.reserved_bytes
+        return (
+            len(sizes) <= bounds.entries + (bounds.reserved_entries if new.is_essential else 0)
+            and sum(sizes) <= bounds.bytes - kept_bytes
+            and sum(sizes) + sum(len(each.blob) for each in elsewhere) <= bounds.owner_bytes - kept_bytes
+        )
 
     def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
         if device_id not in self.devices:

@@ -12,9 +12,22 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from reflecto.contract.ids import new_id
 from reflecto.core.model import Delivery, Device, Interaction, SetupCode, Token
 from reflecto.core.ports import Store
+from reflecto.core.queue_room import QueueLimits
 from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_tap, make_token
 from tests.store_conformance.conftest import OpenStore
 from tests.store_conformance.model import ModelStore
+
+# Small enough that random sequences come to each of them; an entry of `make_delivery` is 32 bytes or one of SIZES.
+BOUNDS = QueueLimits(
+    entries=8,
+    bytes=400,
+    relayed_entries=3,
+    relayed_bytes=120,
+    owner_bytes=700,
+    reserved_bytes=64,
+    reserved_entries=2,
+)
+SIZES = [1, 50, 100, 130]
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
@@ -31,13 +44,13 @@ class Comparison(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.now: float = NOW
-        self.model = ModelStore()
+        self.model = ModelStore(BOUNDS)
         self.seen_tokens: set[Token] = set()
         self.seen_questions: set[str] = set()
         self.seen_devices: set[str] = set()
 
         async def open_on_loop() -> Store:
-            return open_store(folder)
+            return open_store(folder, BOUNDS)
 
         self.store: Any = self.runner.run(open_on_loop())
 
@@ -126,7 +139,8 @@ class Comparison(RuleBasedStateMachine):
         self.call("revoke_token", other.owner_id, token.id, self.now)
 
     def prompts(self, token: Token, expires_at: int) -> list[Delivery]:
-        return [make_delivery(each, expires_at=expires_at) for each in self.model.list_devices(token.owner_id)]
+        there = self.model.list_devices(token.owner_id)
+        return [make_delivery(each, expires_at=expires_at, is_essential=True) for each in there]
 
     @rule(target=questions, token=tokens, expires_in=st.sampled_from([MINUTE, HOUR, DAY]), phones=st.integers(0, 3))
     def ask(self, token: Token, expires_in: int, phones: int) -> Interaction:
@@ -171,6 +185,19 @@ class Comparison(RuleBasedStateMachine):
     def deliver(self, first: Device, second: Device, ttl: int) -> None:
         expires_at = int(self.now) + ttl
         self.call("append_to_queues", [make_delivery(each, expires_at=expires_at) for each in (first, second, first)])
+
+    @rule(first=devices, second=devices, sender=devices, size=st.sampled_from(SIZES))
+    def relay(self, first: Device, second: Device, sender: Device, size: int) -> None:
+        deliveries = [make_delivery(each, bytes(size), sender=sender.id) for each in (first, second)]
+        self.call("relay_to_queues", sender.owner_id, deliveries)
+
+    @rule(device=devices, sizes=st.lists(st.sampled_from(SIZES), max_size=4), is_essential=st.booleans())
+    def fill(self, device: Device, sizes: list[int], *, is_essential: bool) -> None:
+        expires_at = int(self.now) + MINUTE
+        deliveries = [
+            make_delivery(device, bytes(size), expires_at=expires_at, is_essential=is_essential) for size in sizes
+        ]
+        self.call("append_to_queues", deliveries)
 
     @rule(seq=st.integers(0, 15))
     def number_from(self, seq: int) -> None:

@@ -19,7 +19,7 @@ from reflecto.core.model import (
     QueueEntry,
     Rejection,
 )
-from reflecto.core.ports import Admittance, Opening, StepResult, Store
+from reflecto.core.ports import Admittance, Opening, Relaying, StepResult, Store
 from tests.builders import NOW, make_delivery, make_device, unique_bytes
 from tests.fakes import BOUND_SECONDS
 from tests.store_conformance.world import blobs, found_owner, join, queue
@@ -247,7 +247,7 @@ async def test_relayed_blobs_are_queued_under_their_senders_id(store: Store):
     phone, _ = await found_owner(store)
     laptop = await join(store, phone.owner_id, device_class="desktop")
     deliveries = [make_delivery(each, b"blob", sender=laptop.id) for each in (phone, laptop, phone)]
-    assert await store.relay_to_queues(phone.owner_id, deliveries) is True
+    assert await store.relay_to_queues(phone.owner_id, deliveries) is Relaying.QUEUED
     assert await queue(store, phone) == [QueueEntry(seq, laptop.id, b"blob", NOW + 259_200) for seq in (1, 2)]
     assert await blobs(store, laptop) == [b"blob"]
 
@@ -257,7 +257,8 @@ async def test_a_relay_to_or_from_a_strangers_or_a_removed_device_queues_nothing
     stranger, _ = await found_owner(store)
     for other in (stranger, make_device(phone.owner_id)):
         deliveries = [make_delivery(each, sender=phone.id) for each in (phone, other)]
-        assert await store.relay_to_queues(phone.owner_id, deliveries) is False
-        assert await store.relay_to_queues(phone.owner_id, [make_delivery(phone, sender=other.id)]) is False
+        assert await store.relay_to_queues(phone.owner_id, deliveries) is Relaying.DEVICE_GONE
+        from_other = [make_delivery(phone, sender=other.id)]
+        assert await store.relay_to_queues(phone.owner_id, from_other) is Relaying.DEVICE_GONE
     assert await blobs(store, phone) == []
     assert await blobs(store, stranger) == []

@@ -15,7 +15,10 @@ from reflecto.store.sqlite.connection import NewerSchemaError, migrate, open_con
 from reflecto.store.sqlite.store import SqliteStore
 from tests.builders import NOW, make_delivery, make_interaction, make_reminder
 from tests.fakes import BOUND_SECONDS
-from tests.store_conformance.world import blobs, create, found_owner
+from tests.store_conformance.world import blobs, create, found_owner, join
+
+COUNTERS = ("queue_entries", "queue_bytes", "relayed_entries", "relayed_bytes")
+COUNTED = "SELECT id, json_array(queue_entries, queue_bytes, relayed_entries, relayed_bytes) FROM devices"
 
 
 @pytest.fixture
@@ -176,3 +179,25 @@ def _migrated(folder: Path) -> tuple[int, int]:
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()
     connection.close()
     return version, tables
+
+
+async def test_a_store_from_before_queues_were_counted_is_counted_when_it_is_opened(tmp_path: Path):
+    store = SqliteStore.open(tmp_path)
+    phone, _ = await found_owner(store)
+    tablet = await join(store, phone.owner_id)
+    await store.append_to_queues([make_delivery(phone, bytes(10)), make_delivery(phone, bytes(20), sender=tablet.id)])
+    await store.close()
+    file = sqlite3.connect(tmp_path / "reflecto.sqlite3", isolation_level=None)
+    for statement in (
+        "DROP INDEX queue_relayed",
+        "DROP INDEX reminders_due",
+        "CREATE INDEX reminders_by_time ON reminders (fire_at)",
+        "ALTER TABLE reminders DROP COLUMN retry_at",
+        *(f"ALTER TABLE devices DROP COLUMN {name}" for name in COUNTERS),
+        "PRAGMA user_version = 5",
+    ):
+        file.execute(statement)
+    migrate(file)
+    counted = dict(file.execute(COUNTED).fetchall())
+    file.close()
+    assert counted == {phone.id: "[2,30,1,20]", tablet.id: "[0,0,0,0]"}

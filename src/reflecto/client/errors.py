@@ -161,7 +161,7 @@ class AlreadyAnswered(Conflict):
 
 
 class TooManyRequests(ApiError):
-    """A limit was hit (`rate_limit_exceeded`), or ten questions are pending (`too_many_pending`)."""
+    """A limit was hit (`rate_limit_exceeded`), ten questions are pending, or nobody takes any more (`queue_full`)."""
 
     exit_code = 7
 

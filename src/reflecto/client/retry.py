@@ -39,7 +39,7 @@ def is_passing(error: ReflectoError, *, is_waiting: bool) -> bool:
     """Tell whether the same request may succeed later.
 
     - A lost connection or a timeout, and any 5xx: proxies have codes of their own for a server that is restarting.
-    - 429, except ten pending questions: only people end those.
+    - 429, except ten pending questions and full queues: only people end those.
     - While waiting, a 404 that Reflecto did not write: some proxies say so while the server behind them is away.
     """
     match error:
@@ -48,7 +48,7 @@ def is_passing(error: ReflectoError, *, is_waiting: bool) -> bool:
         case ServerError():
             return True
         case TooManyRequests():
-            return error.code != "too_many_pending"
+            return error.code not in {"too_many_pending", "queue_full"}
         case NotFound():
             return is_waiting and is_foreign(error)
         case _:

@@ -118,6 +118,7 @@ PHONE_APP_OUTDATED: Final = _row(
 # Limits
 RATE_LIMIT_EXCEEDED: Final = _row("rate_limit_exceeded", 429, "Rate limit hit")
 TOO_MANY_PENDING: Final = _row("too_many_pending", 429, "10 questions are already waiting for an answer")
+QUEUE_FULL: Final = _row("queue_full", 429, "The queue of every device meant is full; nothing was delivered", "devices")
 
 # The server itself
 INTERNAL_ERROR: Final = _row("internal_error", 500, "The server failed; its log says why")

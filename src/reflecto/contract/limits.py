@@ -51,6 +51,16 @@ STREAMS_MAX_PER_DEVICE: Final = 4  # one more ends the oldest
 SYNC_PAGE_ENTRIES: Final = 16  # read from the queue at a time; a document is 128 KiB
 SEQ_MAX: Final = 2**53 - 1  # what a JavaScript client can count to
 
+# Queues (api.md "Limits"); bytes are of sealed blobs
+QUEUE_MAX_ENTRIES: Final = 4_000  # of one device
+QUEUE_MAX_BYTES: Final = 32 * 1024 * 1024
+RELAYED_MAX_ENTRIES: Final = 2_000  # of these; beyond, the oldest relayed ones go
+RELAYED_MAX_BYTES: Final = 16 * 1024 * 1024
+OWNER_QUEUES_MAX_BYTES: Final = 256 * 1024 * 1024  # of all queues of one owner
+QUEUE_RESERVED_BYTES: Final = 4 * 1024 * 1024  # the last of each, for questions and closings
+QUEUE_RESERVED_ENTRIES: Final = 500  # beyond QUEUE_MAX_ENTRIES, for the same
+QUEUE_FULL_RETRY_AFTER_SECONDS: Final = 60  # what has expired is swept once a minute
+
 # Push
 ENDPOINT_MAX_CHARS: Final = 2_048  # the longest that push services hand out are about 500
 PUSH_GRACE_SECONDS: Final = 1.5  # an open stream has this long to acknowledge: a frozen page looks connected

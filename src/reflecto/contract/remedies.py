@@ -52,6 +52,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     # Limits
     "rate_limit_exceeded": "Wait as long as `Retry-After` says; `X-RateLimit-Resource` names the limit.",
     "too_many_pending": "Wait for answers, or withdraw questions with `DELETE /v1/interactions/{id}`.",
+    "queue_full": "Open the app on the devices named, or unpair those that nobody uses. All of it ends after 72 hours.",
     # The server itself
     "internal_error": "Read the server's log. A request with an `idempotency_key` may be sent again.",
     "unavailable": "Try again after `Retry-After` seconds; the server's log says why it cannot store.",

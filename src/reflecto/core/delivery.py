@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflecto.contract.envelopes import Envelope
-from reflecto.contract.errors import INVALID_TOKEN, ApiError
+from reflecto.contract.errors import INVALID_TOKEN, QUEUE_FULL, ApiError
+from reflecto.contract.limits import QUEUE_FULL_RETRY_AFTER_SECONDS
 from reflecto.contract.messages import Caveat, DeliveredTo
 from reflecto.core.model import Device
 from reflecto.core.ports import Store, Wakeups
@@ -33,10 +34,37 @@ class Dispatcher:
         meant, caveats = select_devices(await self._store.list_devices(sender.token.owner_id), selector)
         return ([], [TEST_TOKEN]) if sender.token.test else (meant, caveats)
 
-    async def dispatch(self, devices: Sequence[Device], envelope: Envelope, expires_at: int) -> tuple[DeliveredTo, ...]:
-        """Queue durably for each device and wake it; return those that still exist."""
+    async def dispatch(
+        self, devices: Sequence[Device], envelope: Envelope, expires_at: int
+    ) -> tuple[tuple[DeliveredTo, ...], list[Caveat]]:
+        """Queue durably for each device and wake it; return those reached, and a caveat for each whose queue is full.
+
+        Raises: ApiError `queue_full` if all are.
+        """
         if not devices:
-            return ()
+            return (), []
         reached = set(await self._store.append_to_queues(self._sealer.seal_for(devices, envelope, expires_at)))
         self._wakeups.wake_devices(reached)
-        return tuple(DeliveredTo(device.id, device.type) for device in devices if device.id in reached)
+        missed = [device for device in devices if device.id not in reached]
+        full = await still_paired(self._store, missed) if missed else []
+        if full and not reached:
+            raise queue_full(full)
+        delivered_to = tuple(DeliveredTo(device.id, device.type) for device in devices if device.id in reached)
+        return delivered_to, [_caveat(device) for device in full]
+
+
+async def still_paired(store: Store, missed: Sequence[Device]) -> list[Device]:
+    """Return those of an owner's devices that are still there: their queues are full. The others are gone."""
+    there = {device.id for device in await store.list_devices(missed[0].owner_id)}
+    return [device for device in missed if device.id in there]
+
+
+def queue_full(devices: Sequence[Device]) -> ApiError:
+    """Return the refusal where none of these devices takes anything."""
+    details = {"devices": [{"device_id": device.id, "label": device.label} for device in devices]}
+    return ApiError(QUEUE_FULL, details=details, retry_after_seconds=QUEUE_FULL_RETRY_AFTER_SECONDS)
+
+
+def _caveat(device: Device) -> Caveat:
+    text = f"The queue of '{device.label}' ({device.id}) is full; it did not get this"
+    return Caveat(QUEUE_FULL.code, text)

@@ -38,7 +38,8 @@ class Documents:
     async def send(self, sender: Sender, request: DocumentRequest) -> DocumentResponse:
         """Queue the document for the devices meant.
 
-        Raises: ApiError for a field out of bounds, `scope_denied`, `payload_too_large`, `rate_limit_exceeded`.
+        Raises: ApiError for a field out of bounds, `scope_denied`, `payload_too_large`, `rate_limit_exceeded`,
+        `queue_full`.
         """
         byte_length = check_document(request)
         sender.require("files")
@@ -49,5 +50,5 @@ class Documents:
         envelope = make_envelope("document", new_id("doc"), now, payload, token=sender.token.label)
         with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             meant, caveats = await self._dispatcher.devices_meant(sender, request.device)
-            delivered_to = await self._dispatcher.dispatch(meant, envelope, queue_expiry(now))
-        return DocumentResponse(envelope.id, byte_length, delivered_to, tuple(caveats))
+            delivered_to, full = await self._dispatcher.dispatch(meant, envelope, queue_expiry(now))
+        return DocumentResponse(envelope.id, byte_length, delivered_to, tuple(caveats + full))

@@ -39,6 +39,7 @@ from reflecto.contract.interactions import (
 )
 from reflecto.contract.limits import PENDING_RETRY_AFTER_SECONDS, RETENTION_SECONDS
 from reflecto.core.clock import Clock
+from reflecto.core.delivery import queue_full
 from reflecto.core.devices import can_show_questions, require_phone
 from reflecto.core.model import Delivery, Device, Interaction, Tap
 from reflecto.core.ports import Creation, EndResult, Store, Verdict, Wakeups
@@ -124,7 +125,8 @@ class Interactions:
         """Store the question and queue its prompts, once.
 
         Raises: ApiError `scope_denied`, `priority_capped`, `rate_limit_exceeded`, `too_many_pending`,
-        `no_phone_device`, `phone_app_outdated`. A repeat is found before the last three and counts as a burst only.
+        `no_phone_device`, `phone_app_outdated`, `queue_full`. A repeat is found before the last four and counts as a
+        burst only. A phone whose queue is full is not asked while another one is.
         """
         sender.require("ask", "high")
         with self._quotas.spend_burst(sender.token):
@@ -228,6 +230,9 @@ class Interactions:
                 raise ApiError(TOO_MANY_PENDING, retry_after_seconds=PENDING_RETRY_AFTER_SECONDS)
             if result.creation is Creation.TOKEN_REVOKED:
                 raise ApiError(INVALID_TOKEN)
+            if result.creation is Creation.QUEUES_FULL:
+                meant = {prompt.device_id for prompt in prompts}
+                raise queue_full([phone for phone in phones if phone.id in meant])
             spending.refund()
             return _asked(result.interaction, new) if result.interaction else None
 

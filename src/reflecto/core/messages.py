@@ -89,7 +89,7 @@ class Messages:
         `or_to_all`: where nobody has any of the names, all devices are meant.
 
         Raises: ApiError for a field out of bounds, `scope_denied`, `priority_capped`, `payload_too_large`,
-        `rate_limit_exceeded`, in this order.
+        `rate_limit_exceeded`, `queue_full`, in this order.
         """
         check_message(request)
         sender.require("send", request.priority)
@@ -117,5 +117,5 @@ class Messages:
             if ttl_seconds == 0:
                 meant = [device for device in meant if self._wakeups.is_connected(device.id)]
             expires_at = int(now) + (ttl_seconds or CONNECTED_ONLY_SECONDS)
-            delivered_to = await self._dispatcher.dispatch(meant, envelope, expires_at)
-        return SendResponse(envelope.id, delivered_to, tuple(caveats + unknown))
+            delivered_to, full = await self._dispatcher.dispatch(meant, envelope, expires_at)
+        return SendResponse(envelope.id, delivered_to, tuple(caveats + unknown + full))

@@ -119,7 +119,7 @@ class Delivery:
     """A blob to append to one device's queue, which numbers it.
 
     `urgency` and `topic` (up to 32 characters of base64url) are for its push: one that was not delivered yet is
-    replaced by the next of the same topic.
+    replaced by the next of the same topic. `is_essential`: it may take the room that a full queue reserves.
     """
 
     device_id: str
@@ -128,6 +128,7 @@ class Delivery:
     sender: str = "server"
     urgency: Urgency = "high"
     topic: str | None = None
+    is_essential: bool = False
 
 
 @dataclass(frozen=True, slots=True)

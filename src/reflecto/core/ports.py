@@ -44,6 +44,7 @@ class Creation(Enum):
     TOO_MANY_PENDING = auto()
     PHONES_CHANGED = auto()  # a phone came or went since the prompts were sealed: seal again
     TOKEN_REVOKED = auto()
+    QUEUES_FULL = auto()  # of every phone it is for
 
 
 class Verdict(Enum):
@@ -54,6 +55,14 @@ class Verdict(Enum):
     ALREADY_ANSWERED = auto()
     CLOSED = auto()
     DEVICE_REMOVED = auto()  # since its request was authenticated: a body may take its time to come
+
+
+class Relaying(Enum):
+    """What became of blobs that one device sends others."""
+
+    QUEUED = auto()  # in every queue that has room
+    DEVICE_GONE = auto()  # the sender or one of the targets is no device of the owner: nothing is queued
+    QUEUES_FULL = auto()
 
 
 class Redemption(Enum):
@@ -131,7 +140,8 @@ class Store(Protocol):
         """Create `new` and append its prompts, unless refused; the checks run in the order of `Creation`'s needs.
 
         TOKEN_REVOKED, then REPEATED, then TOO_MANY_PENDING (live and test questions count apart), then
-        PHONES_CHANGED when the owner's phones are not exactly `seen_phones` (None: not checked).
+        PHONES_CHANGED when the owner's phones are not exactly `seen_phones` (None: not checked), then QUEUES_FULL
+        when there are prompts and no queue has room for its own.
         """
 
     async def record_answer_if_pending(
@@ -152,19 +162,23 @@ class Store(Protocol):
 
     # Queues
     async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
-        """Append each to its device's queue, numbered; return the ids of the devices that still exist."""
+        """Append each to its device's queue, numbered; return the ids of the devices whose queues took it.
+
+        The others are gone, or full by the bounds of `core.queue_room`. An entry counts until it is acknowledged or
+        swept. For a relayed one the oldest relayed ones of its queue go, as many as must.
+        """
 
     async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
         """Return up to `limit` live entries with `seq` above `after`, in order. None: there is no such device."""
 
-    async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> bool:
-        """Append all of them. False: one is for or from a device that is not the owner's, and nothing is appended."""
+    async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> Relaying:
+        """Append each where there is room; none if one is for or from a device that is not the owner's."""
 
     async def number_from(self, seq: int) -> None:
         """Number what is appended from now on above `seq`, in every queue that has not come so far."""
 
     async def ack_queue(self, device_id: str, seq: int) -> bool:
-        """Delete the entries up to `seq`. False: the queue never reached it, nothing is deleted."""
+        """Delete the entries up to `seq`, if they are many in steps. False: the queue never reached it."""
 
     # Enrolment and devices
     async def add_setup_code(self, code: SetupCode) -> bool:
@@ -261,15 +275,23 @@ class Store(Protocol):
     async def list_due_reminders(self, now: float, limit: int) -> list[tuple[str, int]]:
         """Return ids and times of up to `limit` reminders whose time has come, the oldest first."""
 
-    async def fire_reminder(self, reminder_id: str, expires_at: int, *, late: bool) -> list[str] | None:
-        """Move its blobs into the queues and forget it; return the devices reached. None: another process did."""
+    async def fire_reminder(
+        self, reminder_id: str, expires_at: int, *, late: bool, retry_at: int | None = None
+    ) -> list[str] | None:
+        """Move its blobs into the queues and forget it; return the devices reached. None: another process did.
+
+        If every queue is full it stays and is due again at `retry_at`, unless that is None.
+        """
 
     # Housekeeping
     async def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:
         """Write when tokens were last used and devices last seen (id to Unix seconds)."""
 
     async def sweep(self, now: float) -> int:
-        """Delete what has ended (queue entries, questions, codes, revoked tokens); return how many rows."""
+        """Delete some of what has ended (queue entries, questions, codes, revoked tokens); return how many rows.
+
+        0: nothing is left. Each call takes the store for a short time only.
+        """
 
     async def remember(self, name: str, value: str) -> None:
         """Keep a fact of the installation under a name."""

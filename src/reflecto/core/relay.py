@@ -8,8 +8,9 @@ from reflecto.contract.ids import is_id
 from reflecto.contract.limits import RELAY_BLOB_MAX_BYTES, RELAYS_PER_MINUTE
 from reflecto.contract.pairing import RelayRequest
 from reflecto.core.clock import Clock
+from reflecto.core.delivery import queue_full
 from reflecto.core.model import Delivery, Device
-from reflecto.core.ports import Store, Wakeups
+from reflecto.core.ports import Relaying, Store, Wakeups
 from reflecto.core.sealing import queue_expiry
 from reflecto.core.windows import RollingWindow
 from reflecto.crypto.envelopes import MIN_BLOB_BYTES, VERSION
@@ -25,10 +26,10 @@ class Relay:
         self._sent = RollingWindow(RELAYS_PER_MINUTE, window_seconds=60)
 
     async def relay(self, device: Device, request: RelayRequest) -> None:
-        """Queue every blob durably, or none.
+        """Queue the blobs durably; the oldest relayed ones go where too many wait already.
 
         Raises: ApiError `invalid_relay`, `rate_limit_exceeded`, `not_found` for a device that is not the owner's,
-        or if `device` is no more.
+        or if `device` is no more, `queue_full` if other things fill every queue.
         """
         if len(request.to) != len(request.blobs):
             raise ApiError(INVALID_RELAY)
@@ -41,8 +42,12 @@ class Relay:
             Delivery(device_id, blob, queue_expiry(now), sender=device.id)
             for device_id, blob in zip(request.to, blobs, strict=True)
         ]
-        if not await self._store.relay_to_queues(device.owner_id, deliveries):
-            raise ApiError(NOT_FOUND)
+        match await self._store.relay_to_queues(device.owner_id, deliveries):
+            case Relaying.DEVICE_GONE:
+                raise ApiError(NOT_FOUND)
+            case Relaying.QUEUES_FULL:
+                meant = [each for each in await self._store.list_devices(device.owner_id) if each.id in request.to]
+                raise queue_full(meant)
         self._wakeups.wake_devices(set(request.to))
 
     def _count(self, device: Device, now: float) -> None:

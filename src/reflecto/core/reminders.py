@@ -15,6 +15,8 @@ from reflecto.contract.envelopes import ReminderPayload
 from reflecto.contract.errors import INVALID_AT, INVALID_TITLE, INVALID_TOKEN, NOT_FOUND, TOO_MANY_REMINDERS, ApiError
 from reflecto.contract.ids import is_id, new_id
 from reflecto.contract.limits import (
+    QUEUE_FULL_RETRY_AFTER_SECONDS,
+    QUEUE_TTL_MAX_SECONDS,
     REMINDER_LATE_SECONDS,
     REMINDER_MAX_AHEAD_SECONDS,
     REMINDER_MIN_AHEAD_SECONDS,
@@ -123,7 +125,12 @@ class Reminders:
     async def _fire(self, reminder_id: str, fire_at: int) -> bool:
         now = self._clock.now()
         late = now - fire_at > REMINDER_LATE_SECONDS
-        reached = await self._store.fire_reminder(reminder_id, queue_expiry(now), late=late)
+        # While no queue has room it waits, for as long as it would have waited in one.
+        retry_at = int(now) + QUEUE_FULL_RETRY_AFTER_SECONDS
+        keep = retry_at <= fire_at + QUEUE_TTL_MAX_SECONDS
+        reached = await self._store.fire_reminder(
+            reminder_id, queue_expiry(now), late=late, retry_at=retry_at if keep else None
+        )
         if reached is None:
             return False
         self._wakeups.wake_devices(reached)

@@ -25,7 +25,7 @@ class Rings:
         """Queue the ring for every phone; one that does not take it within 60 s never sounds.
 
         Raises: ApiError `message_too_long`, `scope_denied`, `priority_capped` below high, `rate_limit_exceeded`,
-        `no_phone_device` (not for a test token).
+        `no_phone_device` (not for a test token), `queue_full`.
         """
         if request.message is not None:
             check_bytes(request.message, MESSAGE_MAX_BYTES, MESSAGE_TOO_LONG, empty=INVALID_MESSAGE)
@@ -39,5 +39,5 @@ class Rings:
             phones = [device for device in phones if device.device_class == "phone"]
             if not phones and not sender.token.test:
                 raise ApiError(NO_PHONE_DEVICE)
-            delivered_to = await self._dispatcher.dispatch(phones, envelope, expires_at)
-        return SendResponse(envelope.id, delivered_to, tuple(caveats))
+            delivered_to, full = await self._dispatcher.dispatch(phones, envelope, expires_at)
+        return SendResponse(envelope.id, delivered_to, tuple(caveats + full))

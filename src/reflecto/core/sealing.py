@@ -26,6 +26,7 @@ class Sealer:
         """Return one delivery per device, each sealed for it."""
         plaintext = msgspec.json.encode(envelope)
         urgency, topic = urgency_of(envelope), topic_of(envelope)
+        is_essential = envelope.type == "interaction" or envelope.type.endswith(".closed")
         return [
             Delivery(
                 device_id=device.id,
@@ -33,6 +34,7 @@ class Sealer:
                 expires_at=expires_at,
                 urgency=urgency,
                 topic=topic,
+                is_essential=is_essential,
             )
             for device in devices
         ]

@@ -168,7 +168,8 @@ PAIRING: Final = (
         id="relay",
         tag=TAG,
         summary="Send something to other devices of the owner",
-        description="Sealed by the sender for each of them; the server sees ids, sizes and times. All or none.",
+        description="Sealed by the sender for each of them; the server sees ids, sizes and times. "
+        "Where too many of these wait already, the oldest go.",
         curl=curl(
             '"$REFLECTO_URL/v1/relay"',
             AS_DEVICE,
@@ -178,6 +179,6 @@ PAIRING: Final = (
         auth="device",
         request=RelayRequest,
         successes=(done(204, "It is in their queues."),),
-        errors=(errors.NOT_FOUND,),
+        errors=(errors.NOT_FOUND, errors.QUEUE_FULL),
     ),
 )

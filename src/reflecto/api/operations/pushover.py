@@ -155,6 +155,7 @@ def _messages(path: str, operation_id: str, summary: str) -> Operation:
             errors.PRIORITY_EMERGENCY_UNSUPPORTED,
             errors.PRIORITY_CAPPED,
             errors.SCOPE_DENIED,
+            errors.QUEUE_FULL,
         ),
         limited=True,
         error_shape="pushover",

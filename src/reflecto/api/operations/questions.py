@@ -75,6 +75,7 @@ QUESTIONS: Final = (
             errors.NO_PHONE_DEVICE,
             errors.PHONE_APP_OUTDATED,
             errors.TOO_MANY_PENDING,
+            errors.QUEUE_FULL,
         ),
         limited=True,
     ),

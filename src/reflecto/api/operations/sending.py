@@ -31,7 +31,7 @@ from reflecto.contract.messages import (
 
 TAG: Final = "Messages"
 SEND_FORMS: Final = (JSON, URLENCODED, MULTIPART, TEXT)
-SEND_ERRORS: Final = (errors.MESSAGE_TOO_LONG, errors.PRIORITY_CAPPED, errors.SCOPE_DENIED)
+SEND_ERRORS: Final = (errors.MESSAGE_TOO_LONG, errors.PRIORITY_CAPPED, errors.SCOPE_DENIED, errors.QUEUE_FULL)
 _TOKEN: Final = Parameter(
     name="token",
     place="path",
@@ -51,7 +51,10 @@ _NTFY_HEADERS: Final = tuple(
         ("Markdown", "ntfy's `markdown`: `1`, `yes`, `true`; also `X-Markdown`, `md`"),
     )
 )
-_QUEUED: Final = "It is in the queues of the devices named; none at all is a warning, not an error."
+_QUEUED: Final = (
+    "It is in the queues of the devices named; no device at all is a warning, not an error, and so is one whose queue "
+    "is full while another takes it."
+)
 
 SENDING: Final = (
     Operation(
@@ -110,7 +113,7 @@ SENDING: Final = (
         auth="sender",
         request=DocumentRequest,
         successes=(done(201, _QUEUED, DocumentResponse),),
-        errors=(errors.SCOPE_DENIED,),
+        errors=(errors.SCOPE_DENIED, errors.QUEUE_FULL),
         limited=True,
     ),
     Operation(
@@ -127,7 +130,7 @@ SENDING: Final = (
         auth="sender",
         request=RingRequest,
         successes=(done(200, "It is in the queues of the phones named.", SendResponse),),
-        errors=(errors.MESSAGE_TOO_LONG, errors.PRIORITY_CAPPED, errors.SCOPE_DENIED, errors.NO_PHONE_DEVICE),
+        errors=(*SEND_ERRORS, errors.NO_PHONE_DEVICE),
         limited=True,
     ),
     Operation(

@@ -44,6 +44,15 @@ class Database:
         """Return what `operation` returned, once it is durable. Raises: StoreUnavailableError."""
         return await self._writer.run(operation)
 
+    async def write_until_done(self, operation: Callable[[sqlite3.Connection], T | None]) -> T:
+        """Repeat `operation`, each time durable by itself, until it returns something other than None: that.
+
+        Raises: StoreUnavailableError; what was done before stays done.
+        """
+        while (result := await self._writer.run(operation)) is None:
+            pass
+        return result
+
     def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
         """Call `callback` on the loop after another process has committed."""
         self._writer.when_changed_elsewhere(callback)

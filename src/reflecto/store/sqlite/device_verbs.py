@@ -2,11 +2,14 @@
 
 import sqlite3
 from collections.abc import Sequence
+from typing import Final
 
 from reflecto.contract.limits import DEVICES_MAX_PER_OWNER
 from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
 from reflecto.core.ports import Redemption
+from reflecto.core.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.queues import append_to_queues, delete_step
 from reflecto.store.sqlite.rows import (
     DEVICE_COLUMNS,
     SETUP_CODE_COLUMNS,
@@ -16,15 +19,18 @@ from reflecto.store.sqlite.rows import (
     setup_code_of,
     token_row,
 )
-from reflecto.store.sqlite.statements import add_device, append_to_queues, count_devices, is_device, owner_exists
+from reflecto.store.sqlite.statements import add_device, count_devices, is_device, owner_exists
 
-_FIND_CODE = f"SELECT {SETUP_CODE_COLUMNS} FROM setup_codes WHERE hash = ? AND expires_at > ?"
+OWNER_ROWS: Final = 200  # of these tables deleted in one transaction when an owner leaves
+_MANY: Final = ("reminders", "interactions")
+_FIND_CODE: Final = f"SELECT {SETUP_CODE_COLUMNS} FROM setup_codes WHERE hash = ? AND expires_at > ?"
 
 
 class DeviceVerbs:
     """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
 
     _database: Database
+    _bounds: QueueLimits
 
     async def add_setup_code(self, code: SetupCode) -> bool:
         def add(connection: sqlite3.Connection) -> bool:
@@ -66,7 +72,7 @@ class DeviceVerbs:
                     f"INSERT INTO tokens ({TOKEN_COLUMNS}) VALUES ({placeholders(TOKEN_COLUMNS)})",
                     token_row(default_token),
                 )
-            append_to_queues(connection, deliveries)
+            append_to_queues(connection, deliveries, self._bounds)
             return Redemption.REDEEMED
 
         return await self._database.write(redeem)
@@ -102,16 +108,33 @@ class DeviceVerbs:
         return await self._database.write(update)
 
     async def remove_device(self, owner_id: str, device_id: str) -> bool:
-        def remove(connection: sqlite3.Connection) -> bool:
-            removed = connection.execute("DELETE FROM devices WHERE id = ? AND owner_id = ?", (device_id, owner_id))
-            if removed.rowcount == 0:
+        def remove(connection: sqlite3.Connection) -> bool | None:
+            if not is_device(connection, device_id, owner_id):
                 return False
+            _, were_all = delete_step(connection, "device_id = ?", device_id)
+            if not were_all:
+                return None
+            connection.execute("DELETE FROM devices WHERE id = ?", (device_id,))
             connection.execute("DELETE FROM pairings WHERE device_id = ?", (device_id,))  # it has the keys too
             return True
 
-        return await self._database.write(remove)
+        return await self._database.write_until_done(remove)
 
     async def delete_owner(self, owner_id: str) -> None:
-        await self._database.write(
-            lambda connection: connection.execute("DELETE FROM owners WHERE id = ?", (owner_id,))
-        )
+        def delete(connection: sqlite3.Connection) -> bool | None:
+            queues = "device_id IN (SELECT id FROM devices WHERE owner_id = ?)"
+            _, were_all = delete_step(connection, queues, owner_id)
+            if not were_all or any(_delete_some(connection, table, owner_id) for table in _MANY):
+                return None
+            connection.execute("DELETE FROM owners WHERE id = ?", (owner_id,))
+            return True
+
+        await self._database.write_until_done(delete)
+
+
+def _delete_some(connection: sqlite3.Connection, table: str, owner_id: str) -> bool:
+    """Delete some of the owner's rows; tell whether there may be more."""
+    deleted = connection.execute(
+        f"DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE owner_id = ? LIMIT {OWNER_ROWS})", (owner_id,)
+    )
+    return deleted.rowcount == OWNER_ROWS

@@ -6,12 +6,12 @@ from typing import Final
 
 from reflecto.contract.limits import RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
 from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.queues import delete_step
 
-SWEEP_ROWS: Final = 1_000  # of each table in one go, so that no request waits behind a long delete
+SWEEP_ROWS: Final = 200  # of each table in one step, so that no request waits behind a long delete
 
 # Table, its key, and when a row has ended. Retention is decided by comparison when reading; this only tidies.
 _ENDED: Final = (
-    ("queue", "rowid", "expires_at <= :now"),
     ("setup_codes", "hash", "expires_at <= :now"),
     ("pairings", "id", "expires_at <= :now"),
     ("interactions", "id", f"coalesce(ended_at, expires_at) <= :now - {RETENTION_SECONDS}"),
@@ -37,7 +37,8 @@ class HousekeepingVerbs:
 
     async def sweep(self, now: float) -> int:
         def sweep(connection: sqlite3.Connection) -> int:
-            return sum(
+            entries, _ = delete_step(connection, "expires_at <= ?", now)
+            return entries + sum(
                 connection.execute(
                     f"DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM {table} WHERE {ended} LIMIT {SWEEP_ROWS})",
                     {"now": now},

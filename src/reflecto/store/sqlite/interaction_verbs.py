@@ -7,10 +7,11 @@ from reflecto.contract.limits import PENDING_MAX_PER_OWNER
 from reflecto.core.interactions import judge_answer, judge_cancel
 from reflecto.core.model import Delivery, Interaction, Tap
 from reflecto.core.ports import CreateResult, Creation, EndResult, Verdict
+from reflecto.core.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of, interaction_row, placeholders
 from reflecto.store.sqlite.statements import (
-    append_to_queues,
     count_pending,
     find_interaction,
     find_repeat,
@@ -26,6 +27,7 @@ class InteractionVerbs:
     """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
 
     _database: Database
+    _bounds: QueueLimits
 
     async def find_interaction(self, interaction_id: str, now: float) -> Interaction | None:
         return self._database.read(lambda connection: find_interaction(connection, interaction_id, now))
@@ -46,8 +48,10 @@ class InteractionVerbs:
                 return CreateResult(Creation.TOO_MANY_PENDING)
             if seen_phones is not None and phone_ids(connection, new.owner_id) != seen_phones:
                 return CreateResult(Creation.PHONES_CHANGED)
+            reached = append_to_queues(connection, deliveries, self._bounds)
+            if deliveries and not reached:
+                return CreateResult(Creation.QUEUES_FULL)
             connection.execute(_INSERT, interaction_row(new))
-            append_to_queues(connection, deliveries)
             return CreateResult(Creation.CREATED, new)
 
         return await self._database.write(create)
@@ -78,7 +82,7 @@ class InteractionVerbs:
                     interaction_id,
                 ),
             )
-            append_to_queues(connection, withdrawals)
+            append_to_queues(connection, withdrawals, self._bounds)
             return _ended(connection, interaction_id)
 
         return await self._database.write(record)
@@ -96,7 +100,7 @@ class InteractionVerbs:
             connection.execute(
                 "UPDATE interactions SET status = 'cancelled', ended_at = ? WHERE id = ?", (int(now), interaction_id)
             )
-            append_to_queues(connection, withdrawals)
+            append_to_queues(connection, withdrawals, self._bounds)
             return _ended(connection, interaction_id)
 
         return await self._database.write(cancel)

@@ -9,9 +9,11 @@ from reflecto.contract.limits import DEVICES_MAX_PER_OWNER, PAIRING_SECONDS, PAI
 from reflecto.core.model import Approval, Delivery, Device, Pairing, PairingStep
 from reflecto.core.pairing_rules import judge_approval, take_step
 from reflecto.core.ports import Admittance, Opening, StepResult
+from reflecto.core.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.rows import PAIRING_COLUMNS, pairing_of, pairing_row, placeholders
-from reflecto.store.sqlite.statements import add_device, append_to_queues, count_devices
+from reflecto.store.sqlite.statements import add_device, count_devices
 
 _WRITE: Final = f"REPLACE INTO pairings ({PAIRING_COLUMNS}) VALUES ({placeholders(PAIRING_COLUMNS)})"
 
@@ -20,6 +22,7 @@ class PairingVerbs:
     """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
 
     _database: Database
+    _bounds: QueueLimits
 
     async def add_pairing(self, pairing: Pairing, now: float) -> Opening:
         def add(connection: sqlite3.Connection) -> Opening:
@@ -74,7 +77,7 @@ class PairingVerbs:
             approved = replace(found, status="approved", approval=approval, expires_at=expires_at)
             connection.execute(_WRITE, pairing_row(approved))
             add_device(connection, device)
-            append_to_queues(connection, deliveries)
+            append_to_queues(connection, deliveries, self._bounds)
             return Admittance.ADMITTED
 
         return await self._database.write(approve)

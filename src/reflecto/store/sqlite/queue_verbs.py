@@ -4,26 +4,29 @@ import sqlite3
 from collections.abc import Sequence
 
 from reflecto.core.model import Delivery, QueueEntry
+from reflecto.core.ports import Relaying
+from reflecto.core.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.statements import append_to_queues
+from reflecto.store.sqlite.queues import append_to_queues, delete_step
 
 
 class QueueVerbs:
     """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
 
     _database: Database
+    _bounds: QueueLimits
 
     async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
-        return await self._database.write(lambda connection: append_to_queues(connection, deliveries))
+        return await self._database.write(lambda connection: append_to_queues(connection, deliveries, self._bounds))
 
-    async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> bool:
-        def relay(connection: sqlite3.Connection) -> bool:
+    async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> Relaying:
+        def relay(connection: sqlite3.Connection) -> Relaying:
             rows = connection.execute("SELECT id FROM devices WHERE owner_id = ?", (owner_id,))
             involved = {delivery.device_id for delivery in deliveries} | {delivery.sender for delivery in deliveries}
             if not involved <= {row[0] for row in rows}:
-                return False
-            append_to_queues(connection, deliveries)
-            return True
+                return Relaying.DEVICE_GONE
+            reached = append_to_queues(connection, deliveries, self._bounds)
+            return Relaying.QUEUED if reached else Relaying.QUEUES_FULL
 
         return await self._database.write(relay)
 
@@ -43,11 +46,11 @@ class QueueVerbs:
         )
 
     async def ack_queue(self, device_id: str, seq: int) -> bool:
-        def ack(connection: sqlite3.Connection) -> bool:
+        def ack_some(connection: sqlite3.Connection) -> bool | None:
             row = connection.execute("SELECT last_seq FROM devices WHERE id = ?", (device_id,)).fetchone()
             if row is None or seq > row[0]:
                 return False
-            connection.execute("DELETE FROM queue WHERE device_id = ? AND seq <= ?", (device_id, seq))
-            return True
+            _, were_all = delete_step(connection, "device_id = ? AND seq <= ? ORDER BY seq", device_id, seq)
+            return True if were_all else None
 
-        return await self._database.write(ack)
+        return await self._database.write_until_done(ack_some)

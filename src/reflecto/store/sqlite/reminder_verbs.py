@@ -7,8 +7,10 @@ from typing import Final
 from reflecto.contract.limits import REMINDERS_MAX_PER_OWNER
 from reflecto.core.model import Delivery, Reminder, ReminderDelivery
 from reflecto.core.ports import Addition
+from reflecto.core.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.statements import append_to_queues, is_live_token
+from reflecto.store.sqlite.queues import append_to_queues
+from reflecto.store.sqlite.statements import is_live_token
 
 _COLUMNS: Final = "id, owner_id, token_id, sealed, created_at, fire_at"
 
@@ -17,6 +19,7 @@ class ReminderVerbs:
     """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
 
     _database: Database
+    _bounds: QueueLimits
 
     async def add_reminder(self, reminder: Reminder, deliveries: Sequence[ReminderDelivery]) -> Addition:
         def add(connection: sqlite3.Connection) -> Addition:
@@ -62,17 +65,26 @@ class ReminderVerbs:
 
     async def list_due_reminders(self, now: float, limit: int) -> list[tuple[str, int]]:
         return self._database.rows(
-            "SELECT id, fire_at FROM reminders WHERE fire_at <= ? ORDER BY fire_at, id LIMIT ?", (now, limit)
+            "SELECT id, fire_at FROM reminders WHERE max(fire_at, retry_at) <= ? "
+            "ORDER BY max(fire_at, retry_at), id LIMIT ?",
+            (now, limit),
         )
 
-    async def fire_reminder(self, reminder_id: str, expires_at: int, *, late: bool) -> list[str] | None:
+    async def fire_reminder(
+        self, reminder_id: str, expires_at: int, *, late: bool, retry_at: int | None = None
+    ) -> list[str] | None:
         def fire(connection: sqlite3.Connection) -> list[str] | None:
             form = "late" if late else "on_time"
             rows = connection.execute(
                 f"SELECT device_id, {form} FROM reminder_deliveries WHERE reminder_id = ?", (reminder_id,)
             ).fetchall()
+            deliveries = [Delivery(device_id, blob, expires_at) for device_id, blob in rows]
+            reached = append_to_queues(connection, deliveries, self._bounds)
+            if deliveries and not reached and retry_at is not None:
+                connection.execute("UPDATE reminders SET retry_at = ? WHERE id = ?", (retry_at, reminder_id))
+                return []
             if connection.execute("DELETE FROM reminders WHERE id = ?", (reminder_id,)).rowcount == 0:
                 return None
-            return append_to_queues(connection, [Delivery(device_id, blob, expires_at) for device_id, blob in rows])
+            return reached
 
         return await self._database.write(fire)

@@ -1,10 +1,9 @@
 """What several of the store's transactions do, as functions of an open transaction."""
 
 import sqlite3
-from collections.abc import Sequence
 
 from reflecto.core.interactions import is_retained
-from reflecto.core.model import Delivery, Device, Interaction
+from reflecto.core.model import Device, Interaction
 from reflecto.store.sqlite.rows import (
     DEVICE_COLUMNS,
     INTERACTION_COLUMNS,
@@ -12,31 +11,6 @@ from reflecto.store.sqlite.rows import (
     interaction_of,
     placeholders,
 )
-
-
-def append_to_queues(connection: sqlite3.Connection, deliveries: Sequence[Delivery]) -> list[str]:
-    """Number and append each blob; return the ids of the devices that exist."""
-    reached = []
-    for delivery in deliveries:
-        numbered = connection.execute(
-            "UPDATE devices SET last_seq = last_seq + 1 WHERE id = ? RETURNING last_seq", (delivery.device_id,)
-        ).fetchone()
-        if numbered is None:
-            continue
-        connection.execute(
-            "INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                delivery.device_id,
-                numbered[0],
-                delivery.sender,
-                delivery.blob,
-                delivery.expires_at,
-                delivery.urgency,
-                delivery.topic,
-            ),
-        )
-        reached.append(delivery.device_id)
-    return reached
 
 
 def add_device(connection: sqlite3.Connection, device: Device) -> None:
@@ -91,9 +65,12 @@ def is_live_token(connection: sqlite3.Connection, token_id: str) -> bool:
     return row is not None
 
 
-def is_device(connection: sqlite3.Connection, device_id: str) -> bool:
-    """Tell whether the device exists."""
-    return connection.execute("SELECT 1 FROM devices WHERE id = ?", (device_id,)).fetchone() is not None
+def is_device(connection: sqlite3.Connection, device_id: str, owner_id: str | None = None) -> bool:
+    """Tell whether the device exists, as this owner's where one is named."""
+    row = connection.execute(
+        "SELECT 1 FROM devices WHERE id = ? AND owner_id = coalesce(?, owner_id)", (device_id, owner_id)
+    ).fetchone()
+    return row is not None
 
 
 def owner_exists(connection: sqlite3.Connection, owner_id: str | None = None) -> bool:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from reflecto.core.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.device_verbs import DeviceVerbs
 from reflecto.store.sqlite.housekeeping_verbs import HousekeepingVerbs
@@ -18,13 +19,14 @@ class SqliteStore(
 ):
     """The store of one server, in one file."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, bounds: QueueLimits) -> None:
         self._database = database
+        self._bounds = bounds
 
     @classmethod
-    def open(cls, folder: Path) -> "SqliteStore":
+    def open(cls, folder: Path, bounds: QueueLimits = QueueLimits()) -> "SqliteStore":  # noqa: B008  frozen
         """Open or create the store in `folder`, which exists. Call it on the event loop.
 
         Raises: NewerSchemaError; StoreUnavailableError.
         """
-        return cls(Database.open(folder))
+        return cls(Database.open(folder), bounds)

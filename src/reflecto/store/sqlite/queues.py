@@ -1,0 +1,114 @@
+"""Entries in and out of the queues, and the counts beside them, as functions of an open transaction."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+from reflecto.core.model import Delivery
+from reflecto.core.queue_room import (
+    QueueLimits,
+    QueueStanding,
+    can_make_room_for_relayed,
+    has_room,
+    has_room_for_relayed,
+)
+
+FROM_SERVER: Final = "server"
+# What is deleted in one transaction: each page of it is overwritten, so as much goes through the log beside the store.
+STEP_ENTRIES: Final = 256
+STEP_BYTES: Final = 512 * 1024
+
+_STANDING: Final = (
+    "SELECT queue_entries, queue_bytes, relayed_entries, relayed_bytes, "
+    "(SELECT sum(queue_bytes) FROM devices AS each WHERE each.owner_id = devices.owner_id) "
+    "FROM devices WHERE id = ?"
+)
+_COUNT: Final = (
+    "UPDATE devices SET queue_entries = queue_entries + ?, queue_bytes = queue_bytes + ?, "
+    "relayed_entries = relayed_entries + ?, relayed_bytes = relayed_bytes + ? WHERE id = ?"
+)
+
+
+def append_to_queues(connection: sqlite3.Connection, deliveries: Sequence[Delivery], bounds: QueueLimits) -> list[str]:
+    """Number and append each blob where there is room; return the ids of the devices whose queues took it."""
+    return [each.device_id for each in deliveries if _make_room(connection, each, bounds) and _append(connection, each)]
+
+
+def delete_step(connection: sqlite3.Connection, where: str, *parameters: object) -> tuple[int, bool]:
+    """Delete of the entries that `where` finds as many as one transaction should.
+
+    Return how many, and whether those were all. No request waits long behind a step, and a full disk has room for it.
+    """
+    found = connection.execute(
+        f"SELECT rowid, device_id, length(blob), sender FROM queue WHERE {where} LIMIT {STEP_ENTRIES}", parameters
+    ).fetchall()
+    rows, size = [], 0
+    for row in found:
+        rows.append(row)
+        size += row[2]
+        if size >= STEP_BYTES:
+            break
+    _delete(connection, rows)
+    return len(rows), len(rows) == len(found) < STEP_ENTRIES
+
+
+def _make_room(connection: sqlite3.Connection, delivery: Delivery, bounds: QueueLimits) -> bool:
+    """Tell whether the blob fits; older relayed ones go for a relayed one. False too if there is no such device."""
+    row = connection.execute(_STANDING, (delivery.device_id,)).fetchone()
+    if row is None:
+        return False
+    standing, size = QueueStanding(*row), len(delivery.blob)
+    if delivery.sender == FROM_SERVER:
+        return has_room(standing, size, bounds, is_essential=delivery.is_essential)
+    if has_room_for_relayed(standing, size, bounds):
+        return True
+    if not can_make_room_for_relayed(standing, size, bounds):
+        return False
+    oldest = connection.execute(
+        "SELECT rowid, device_id, length(blob), sender FROM queue INDEXED BY queue_relayed "
+        "WHERE device_id = ? AND sender <> 'server' ORDER BY seq",
+        (delivery.device_id,),
+    )
+    going = []
+    while not has_room_for_relayed(standing, size, bounds):
+        row = next(oldest)
+        going.append(row)
+        standing = standing.without(1, row[2])
+    oldest.close()
+    _delete(connection, going)
+    return True
+
+
+def _append(connection: sqlite3.Connection, delivery: Delivery) -> bool:
+    size = len(delivery.blob)
+    relayed = delivery.sender != FROM_SERVER
+    (seq,) = connection.execute(
+        "UPDATE devices SET last_seq = last_seq + 1, queue_entries = queue_entries + 1, queue_bytes = queue_bytes + ?, "
+        "relayed_entries = relayed_entries + ?, relayed_bytes = relayed_bytes + ? WHERE id = ? RETURNING last_seq",
+        (size, relayed, size if relayed else 0, delivery.device_id),
+    ).fetchone()
+    connection.execute(
+        "INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            delivery.device_id,
+            seq,
+            delivery.sender,
+            delivery.blob,
+            delivery.expires_at,
+            delivery.urgency,
+            delivery.topic,
+        ),
+    )
+    return True
+
+
+def _delete(connection: sqlite3.Connection, rows: Sequence[tuple[int, str, int, str]]) -> None:
+    """Delete entries given as rowid, device, size and sender, and count them out."""
+    gone: dict[str, list[int]] = {}
+    for _, device_id, size, sender in rows:
+        counts = gone.setdefault(device_id, [0, 0, 0, 0])
+        relayed = sender != FROM_SERVER
+        for place, count in enumerate((1, size, int(relayed), size if relayed else 0)):
+            counts[place] -= count
+    connection.executemany("DELETE FROM queue WHERE rowid = ?", [(row[0],) for row in rows])
+    connection.executemany(_COUNT, [(*counts, device_id) for device_id, counts in gone.items()])
