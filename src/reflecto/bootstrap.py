@@ -37,6 +37,7 @@ from reflecto.core.delivery import Dispatcher
 from reflecto.core.devices import Devices
 from reflecto.core.documents import Documents
 from reflecto.core.enrolment import Enrolment
+from reflecto.core.events import Refusals
 from reflecto.core.interactions import Interactions
 from reflecto.core.messages import Messages
 from reflecto.core.pairing import Pairings
@@ -58,6 +59,7 @@ from reflecto.push.webpush import WebPush
 from reflecto.store.sqlite.store import SqliteStore
 
 REMINDER_CHECK_SECONDS: Final = 1
+EXPIRY_CHECK_SECONDS: Final = 10  # of questions, for the log alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ class Services:
         Behind `trusted_proxies` (addresses or networks) the client is who the nearest untrusted hop says it is.
         `public_path` is that of the public URL, without a slash at its end: requests may come with or without it.
         """
-        auth = Authenticator(self.tokens, self.devices, self.quotas)
+        auth = Authenticator(self.tokens, self.devices, self.quotas, Refusals(self.clock))
         gate = Gate(auth, self.quotas)
         mcp = McpEndpoint(auth, self.clock, self.hub.closed)
         routes = [
@@ -183,6 +185,7 @@ class Services:
         chores = [
             asyncio.create_task(self._repeat(FLUSH_SECONDS, self._keep_house)),
             asyncio.create_task(self._repeat(REMINDER_CHECK_SECONDS, self.reminders.fire_due)),
+            asyncio.create_task(self._repeat(EXPIRY_CHECK_SECONDS, self.interactions.tell_expired)),
         ]
         try:
             yield

@@ -92,6 +92,11 @@ class ModelStore:
             each.id for each in self.questions.values() if each.token_id == token_id and self._is_pending(each, now)
         }
 
+    def list_expired(self, after: float, until: float) -> set[str]:
+        return {
+            each.id for each in self.questions.values() if each.status == "pending" and after < each.expires_at <= until
+        }
+
     def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
         reached = []
         for each in deliveries:

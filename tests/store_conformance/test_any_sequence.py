@@ -236,6 +236,8 @@ class Comparison(RuleBasedStateMachine):
             self.call("find_token", token.hash)
             pending = self.read("list_pending", token.id, self.now)
             assert {each.id for each in pending} == self.model.list_pending(token.id, self.now)
+        expired = self.read("list_expired", self.now - 900, self.now)
+        assert {each.id for each in expired} == self.model.list_expired(self.now - 900, self.now)
         for question_id in self.seen_questions:
             self.call("find_interaction", question_id, self.now)
 

@@ -1,4 +1,4 @@
-"""`record_answer_if_pending`, `cancel_if_pending`, `list_pending`, and how long an ended question stays."""
+"""How questions end and how long they stay; `list_pending` and `list_expired`."""
 
 from dataclasses import replace
 
@@ -156,3 +156,16 @@ async def test_pending_questions_are_listed_per_token_until_they_end(store: Stor
     assert {each.id for each in await store.list_pending(token.id, NOW + 599.999)} == {waiting.id, longer.id}
     assert await store.list_pending(token.id, NOW + 600) == [longer]
     assert await store.list_pending(token.id, NOW + 900) == []
+
+
+async def test_expired_questions_are_listed_once_by_those_who_ask_for_one_span_after_the_other(store: Store):
+    phone, token = await found_owner(store)
+    answered, cancelled, later, first = [
+        await created(store, token, phone, expires_at=NOW + seconds) for seconds in (600, 600, 700, 600)
+    ]
+    await store.record_answer_if_pending(answered.id, make_tap(phone), [], NOW)
+    await store.cancel_if_pending(cancelled.id, [], NOW)
+    assert await store.list_expired(NOW, NOW + 599.999) == []
+    assert await store.list_expired(NOW + 599.999, NOW + 600) == [first]
+    assert await store.list_expired(NOW + 600, NOW + 900) == [later]
+    assert await store.list_expired(NOW, NOW + 900) == [first, later]

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from reflecto.api.http import Call
-from reflecto.contract.errors import INVALID_TOKEN, MISSING_TOKEN, ApiError
+from reflecto.contract.errors import INVALID_CODE, INVALID_TOKEN, MISSING_TOKEN, NOT_FOUND, ApiError
 from reflecto.core.devices import Devices
+from reflecto.core.events import CODE_REFUSED, TOKEN_REFUSED, Refusals
 from reflecto.core.model import Device
 from reflecto.core.quotas import Quotas
 from reflecto.core.sender import Sender
@@ -49,6 +50,7 @@ class Authenticator:
     tokens: Tokens
     devices: Devices
     quotas: Quotas
+    refusals: Refusals
 
     async def sender(self, call: Call) -> Sender:
         """Return the sender; a device token is not one."""
@@ -66,10 +68,21 @@ class Authenticator:
 
     @contextmanager
     def counting_wrong_tokens(self, call: Call) -> Iterator[None]:
-        """Count an `invalid_token` out of the block against the caller's address."""
+        """Count an `invalid_token` out of the block against the caller's address, and tell the log."""
         try:
             yield
         except ApiError as error:
             if error.spec is INVALID_TOKEN:
+                self.refusals.tell(TOKEN_REFUSED, call.client_address)
                 self.quotas.count_wrong_token(call.client_address)
+            raise
+
+    @contextmanager
+    def telling_wrong_codes(self, call: Call) -> Iterator[None]:
+        """Tell the log of a setup code, or of a pairing's id, that turns out to be none in the block."""
+        try:
+            yield
+        except ApiError as error:
+            if error.spec in {INVALID_CODE, NOT_FOUND}:
+                self.refusals.tell(CODE_REFUSED, call.client_address)
             raise

@@ -13,7 +13,9 @@ def device_routes(auth: Authenticator, devices: Devices, enrolment: Enrolment) -
     """Return the routes of inviting, enrolling, listing, changing and leaving."""
 
     async def enroll(call: Call) -> Reply:
-        return Reply(201, await enrolment.enroll(await call.json(EnrollRequest), call.client_address))
+        request = await call.json(EnrollRequest)
+        with auth.telling_wrong_codes(call):
+            return Reply(201, await enrolment.enroll(request, call.client_address))
 
     async def invite(call: Call) -> Reply:
         invitation, link = await enrolment.invite_for(await auth.device(call))

@@ -37,7 +37,8 @@ def pairing_routes(auth: Authenticator, pairings: Pairings) -> list[Route]:
 
     async def claim(call: Call) -> Reply:
         request = await call.json(ClaimRequest)
-        return Reply(201, await pairings.claim(call.path_params["id"], request, call.client_address))
+        with auth.telling_wrong_codes(call):
+            return Reply(201, await pairings.claim(call.path_params["id"], request, call.client_address))
 
     async def outcome(call: Call) -> Reply:
         with auth.counting_wrong_tokens(call):

@@ -7,6 +7,7 @@ from reflecto.contract.envelopes import Envelope
 from reflecto.contract.errors import INVALID_TOKEN, QUEUE_FULL, ApiError
 from reflecto.contract.limits import QUEUE_FULL_RETRY_AFTER_SECONDS
 from reflecto.contract.messages import Caveat, DeliveredTo
+from reflecto.core.events import MESSAGE_SENT
 from reflecto.core.model import Device
 from reflecto.core.ports import Store, Wakeups
 from reflecto.core.sealing import Sealer
@@ -49,6 +50,7 @@ class Dispatcher:
         full = await still_paired(self._store, missed) if missed else []
         if full and not reached:
             raise queue_full(full)
+        MESSAGE_SENT.log(message=envelope.id, type=envelope.type, devices=len(reached))
         delivered_to = tuple(DeliveredTo(device.id, device.type) for device in devices if device.id in reached)
         return delivered_to, [_caveat(device) for device in full]
 

@@ -11,6 +11,7 @@ from reflecto.contract.ids import is_id
 from reflecto.contract.limits import SYNC_PAGE_ENTRIES
 from reflecto.core.activity import Activity
 from reflecto.core.clock import Clock
+from reflecto.core.events import DEVICE_REMOVED, OWNER_REMOVED
 from reflecto.core.model import Device, QueueEntry
 from reflecto.core.ports import Store, Wakeups
 from reflecto.core.push import check_subscription
@@ -98,6 +99,7 @@ class Devices:
         if not is_id(device_id, "dev") or not await self._store.remove_device(device.owner_id, device_id):
             raise ApiError(NOT_FOUND)
         self._wakeups.end_devices([device_id])
+        DEVICE_REMOVED.log(device=device_id, owner=device.owner_id, by=device.id)
 
     async def disconnect(self, device: Device) -> None:
         """Delete the owner and everything of theirs. Raises: ApiError `scope_denied` for a desktop."""
@@ -106,6 +108,7 @@ class Devices:
         await self._store.delete_owner(device.owner_id)
         self._wakeups.end_devices([each.id for each in devices])
         self._wakeups.wake_all()  # long polls of the owner's tokens: their questions are gone
+        OWNER_REMOVED.log(owner=device.owner_id, by=device.id)
 
     async def read_queue(self, device_id: str, after: int) -> list[QueueEntry]:
         """Return the next page of entries behind `after`, in order; empty when there are none.

@@ -18,6 +18,7 @@ from reflecto.contract.limits import SETUP_CODE_SECONDS
 from reflecto.contract.tokens import NewToken
 from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
+from reflecto.core.events import DEVICE_JOINED
 from reflecto.core.guesses import GuessLimiter
 from reflecto.core.joining import check_keys, seal_notices
 from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
@@ -135,6 +136,9 @@ class Enrolment:
             match redemption:
                 case Redemption.REDEEMED:
                     self._wakeups.wake_devices(delivery.device_id for delivery in deliveries)
+                    DEVICE_JOINED.log(
+                        device=device.id, owner=owner_id, device_class=device.device_class, by="setup_code"
+                    )
                     return EnrollResponse(
                         owner_id=owner_id,
                         device_id=device.id,

@@ -41,6 +41,7 @@ from reflecto.contract.limits import PENDING_RETRY_AFTER_SECONDS, RETENTION_SECO
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import queue_full
 from reflecto.core.devices import can_show_questions, require_phone
+from reflecto.core.events import QUESTION_ANSWERED, QUESTION_ASKED, QUESTION_EXPIRED, QUESTION_WITHDRAWN
 from reflecto.core.model import Delivery, Device, Interaction, Tap
 from reflecto.core.ports import Creation, EndResult, Store, Verdict, Wakeups
 from reflecto.core.quotas import Quotas
@@ -119,6 +120,7 @@ class Interactions:
         self._quotas = quotas
         self._clock = clock
         self._min_phone_build = min_phone_build
+        self._told_until = clock.now()  # of expiries, in the log
         self._asking: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()  # by repeat mark
 
     async def ask(self, sender: Sender, request: CreateInteractionRequest) -> Asked:
@@ -176,6 +178,13 @@ class Interactions:
             if interaction.owner_id == owner_id:
                 await self._cancel(interaction)
 
+    async def tell_expired(self) -> None:
+        """Log the questions that expired since the last call: nothing else happens when one does."""
+        now = self._clock.now()
+        for interaction in await self._store.list_expired(self._told_until, now):
+            QUESTION_EXPIRED.log(question=interaction.id, token=interaction.token_id)
+        self._told_until = now
+
     async def simulate(self, sender: Sender, interaction_id: str, request: SimulateRequest) -> InteractionState:
         """Answer a test question by label. Raises: ApiError `scope_denied` for a live token, and as `answer`."""
         if not sender.token.test:
@@ -225,6 +234,7 @@ class Interactions:
             result = await self._store.create_interaction_once(new, prompts, seen, now)
             if result.creation is Creation.CREATED:
                 self._wakeups.wake_devices(phone.id for phone in phones)
+                QUESTION_ASKED.log(question=new.id, token=new.token_id, phones=len(prompts))
                 return Asked(new.id, new.expires_at)
             if result.creation is Creation.TOO_MANY_PENDING:
                 raise ApiError(TOO_MANY_PENDING, retry_after_seconds=PENDING_RETRY_AFTER_SECONDS)
@@ -248,6 +258,7 @@ class Interactions:
             raise ApiError(INTERACTION_CLOSED, details={"status": status_at(result.interaction, now)})
         if result.verdict is Verdict.ACCEPTED:
             self._ended(interaction.id, withdrawals)
+            QUESTION_ANSWERED.log(question=interaction.id, token=interaction.token_id, device=tap.device_id)
         return result.interaction
 
     async def _cancel(self, interaction: Interaction) -> EndResult:
@@ -258,6 +269,7 @@ class Interactions:
             raise ApiError(NOT_FOUND)
         if result.verdict is Verdict.ACCEPTED:
             self._ended(interaction.id, withdrawals)
+            QUESTION_WITHDRAWN.log(question=interaction.id, token=interaction.token_id)
         return result
 
     def _ended(self, interaction_id: str, withdrawals: list[Delivery]) -> None:

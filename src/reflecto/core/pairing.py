@@ -33,6 +33,7 @@ from reflecto.contract.pairing import (
 )
 from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
+from reflecto.core.events import DEVICE_JOINED
 from reflecto.core.guesses import GuessLimiter
 from reflecto.core.joining import check_keys, seal_notices
 from reflecto.core.model import Approval, Claim, Device, DeviceNonce, Pairing, PairingStep, PhoneNonce, Rejection
@@ -176,6 +177,9 @@ class Pairings:
             case Admittance.ADMITTED:
                 self._wakeups.wake_watchers(pairing_id)
                 self._wakeups.wake_devices(notice.device_id for notice in notices)
+                DEVICE_JOINED.log(
+                    device=device.id, owner=device.owner_id, device_class=device.device_class, by=phone.id
+                )
 
     async def _step(self, pairing_id: str, step: PairingStep) -> Pairing:
         result = await self._store.step_pairing(pairing_id, step, self._clock.now())

@@ -160,6 +160,9 @@ class Store(Protocol):
     async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
         """Return the token's pending questions."""
 
+    async def list_expired(self, after: float, until: float) -> list[Interaction]:
+        """Return what nobody ended and whose `expires_at` is above `after` and at most `until`, in that order."""
+
     # Queues
     async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
         """Append each to its device's queue, numbered; return the ids of the devices whose queues took it.

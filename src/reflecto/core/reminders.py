@@ -26,6 +26,7 @@ from reflecto.contract.messages import ReminderList, ReminderRequest, ReminderRe
 from reflecto.core.checks import check_bytes
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
+from reflecto.core.events import MESSAGE_SENT
 from reflecto.core.model import Device, Reminder, ReminderDelivery
 from reflecto.core.ports import Addition, Store, Wakeups
 from reflecto.core.quotas import Quotas
@@ -134,6 +135,7 @@ class Reminders:
         if reached is None:
             return False
         self._wakeups.wake_devices(reached)
+        MESSAGE_SENT.log(message=reminder_id, type="reminder", devices=len(reached))
         return True
 
     def _seal(

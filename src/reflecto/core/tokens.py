@@ -21,6 +21,7 @@ from reflecto.contract.tokens import (
 from reflecto.core.activity import Activity
 from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
+from reflecto.core.events import TOKEN_CREATED, TOKEN_REVOKED
 from reflecto.core.interactions import Interactions
 from reflecto.core.model import Device, Token
 from reflecto.core.ports import Addition, Store
@@ -90,6 +91,7 @@ class Tokens:
                 raise ApiError(TOO_MANY_TOKENS)
             case Addition.REVOKED:
                 raise ApiError(INVALID_TOKEN)
+        TOKEN_CREATED.log(token=token.id, owner=device.owner_id, by=device.id)
         return reply
 
     async def revoke(self, device: Device, token_id: str) -> None:
@@ -101,6 +103,7 @@ class Tokens:
         await self._interactions.withdraw_all(device.owner_id, token_id)
         if not revoked:
             raise ApiError(NOT_FOUND)
+        TOKEN_REVOKED.log(token=token_id, owner=device.owner_id, by=device.id)
 
     def _state_of(self, token: Token) -> TokenState:
         return TokenState(

@@ -1,7 +1,6 @@
 """One push to one push service: the request, and what its reply means. Source: RFC 8030, devices.md "Push"."""
 
 import asyncio
-import logging
 import ssl
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -12,6 +11,7 @@ from typing import Final
 import httpcore
 
 from reflecto.core.clock import Clock
+from reflecto.core.events import PUSH_FAILED, PUSH_REFUSED
 from reflecto.core.model import PushSubscription, Urgency
 from reflecto.crypto.webpush import encrypt
 from reflecto.push.addresses import CheckedBackend, ForbiddenAddressError, Resolve, resolve
@@ -28,8 +28,6 @@ _HINTS: Final = {
     403: "the subscription was made with another key (was vapid.key replaced? opening the app renews it), or it "
     "does not accept `push_contact`",
 }
-
-logger = logging.getLogger(__name__)
 
 
 class Outcome(Enum):
@@ -96,7 +94,7 @@ class PushServices:
             self._complain(origin, "it is at a private address; `push_allow_private` would allow that")
             return PushReply(Outcome.REFUSED)
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
-            logger.info("push to %s failed: %s", origin, type(error).__name__)
+            PUSH_FAILED.log(service=origin, reason=type(error).__name__)
             return PushReply(Outcome.LATER)
         except (ValueError, httpcore.UnsupportedProtocol) as error:  # what no check before has caught
             self._complain(origin, f"it cannot be sent: {type(error).__name__}")
@@ -107,7 +105,7 @@ class PushServices:
                 origin, _HINTS.get(status, "redirects are not followed" if status < 400 else "refused"), status
             )
         elif outcome is not Outcome.ACCEPTED:
-            logger.info("push to %s: HTTP %d", origin, status)
+            PUSH_FAILED.log(service=origin, status=status)
         return PushReply(outcome, seconds_of(retry_after, self._clock.now()))
 
     async def _post(self, subscription: PushSubscription, message: PushMessage) -> tuple[int, str]:
@@ -146,8 +144,7 @@ class PushServices:
         if (origin, hint) in self._complaints or len(self._complaints) >= COMPLAINTS_MAX:
             return
         self._complaints.add((origin, hint))
-        answer = f" (HTTP {status})" if status else ""
-        logger.warning("push to %s refused%s: %s; this is logged once", origin, answer, hint)
+        PUSH_REFUSED.log(service=origin, status=status, reason=hint)
 
 
 def outcome_of(status: int) -> Outcome:

@@ -113,6 +113,15 @@ class InteractionVerbs:
         )
         return [interaction_of(row) for row in rows]
 
+    async def list_expired(self, after: float, until: float) -> list[Interaction]:
+        rows = self._database.rows(
+            # coalesce: for the index by end
+            f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE status = 'pending' "
+            "AND coalesce(ended_at, expires_at) > ? AND coalesce(ended_at, expires_at) <= ? ORDER BY expires_at, id",
+            (after, until),
+        )
+        return [interaction_of(row) for row in rows]
+
 
 def _ended(connection: sqlite3.Connection, interaction_id: str) -> EndResult:
     row = connection.execute(
