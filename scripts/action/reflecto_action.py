@@ -97,7 +97,7 @@ class Server:
             raise Lost(f"the connection was lost: {error or type(error).__name__}") from None
         try:
             parsed = json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             parsed = None
         if not isinstance(parsed, dict):
             raise Failed("the reply is not Reflecto's; is the URL right?")
@@ -107,7 +107,7 @@ class Server:
         with error:
             try:
                 parsed = json.loads(error.read(REPLY_MAX_BYTES))
-            except (ValueError, OSError, HTTPException):
+            except (ValueError, RecursionError, OSError, HTTPException):
                 parsed = None
         told = parsed.get("error") if isinstance(parsed, dict) else None
         code, message = (told.get("code"), told.get("message")) if isinstance(told, dict) else (told, None)

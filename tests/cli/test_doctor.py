@@ -229,6 +229,7 @@ def test_https_where_there_is_none(server: ServerProcess):
     [
         (Reply(200, b"<html>It works!</html>"), "not from Reflecto", "is the URL right"),
         (Reply.json(200, {"status": "ok"}), "not from Reflecto", "is the URL right"),
+        (Reply(200, b'{"version": ' + b"[" * 3_000 + b"]" * 3_000 + b"}"), "not from Reflecto", "is the URL right"),
         (Reply(404, b""), "status 404", "is the URL right"),
         (not_from_reflecto(502), "a proxy replies with status 502", "start it"),
         (Reply(301, b"", {"Location": "https://r.example/"}), "a redirect to https://r.example/", "make it the URL"),

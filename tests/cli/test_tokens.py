@@ -153,6 +153,7 @@ def at(state: Path, url: str, folder: Path) -> Path:
         (refusal(409, "too_many_tokens"), 7),
         (refusal(403, "scope_denied"), 7),
         (reply(201, {"hello": "world"}), 9),
+        (reply(201, b'{"x": ' + b"[" * 3_000 + b"]" * 3_000 + b"}"), 9),
     ],
 )
 def test_what_comes_back_instead_of_a_token_has_the_exit_code_of_the_page(

@@ -172,10 +172,11 @@ async def test_the_new_device_checks_the_list_even_where_the_phone_was_fooled(
         await joining.join()
 
 
-async def test_the_new_device_takes_no_approval_that_is_no_list(server: RunningServer, phone: DeviceActor):
+@pytest.mark.parametrize("text", ["[]", '{"x": ' + "[" * 3_000 + "]" * 3_000 + "}"])
+async def test_the_new_device_takes_no_approval_that_is_no_list(server: RunningServer, phone: DeviceActor, text: str):
     inviting, joining = await meet(server, phone)
     await inviting.meet()
-    await phone.call("POST", f"{inviting.path}/approve", json=inviting.proved("[]"))
+    await phone.call("POST", f"{inviting.path}/approve", json=inviting.proved(text))
     with pytest.raises(rules.PairingLieError, match="no device list"):
         await joining.join()
 

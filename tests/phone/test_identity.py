@@ -154,6 +154,8 @@ def test_token_and_keys_are_on_the_disk_before_anything_is_shown(tmp_path: Path)
         ),
         (reply(301, b"", Location="https://elsewhere.example/"), UnreachableError, "HTTP 301"),
         (reply(201, {"ok": True}), UnreachableError, "not a Reflecto server's"),
+        (reply(201, b'{"x": ' + b"[" * 3_000 + b"]" * 3_000 + b"}"), UnreachableError, "not a Reflecto server's"),
+        (reply(403, b'{"error": {"details": ' + b'{"x":' * 3_000 + b"1" + b"}" * 3_002), UnreachableError, "HTTP 403"),
         (reply(201, ENROLLED | {"server_key": "AAAA"}), EnrolmentError, "the server's key"),
         (
             reply(201, ENROLLED | {"server_key": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}),

@@ -128,6 +128,7 @@ def test_a_stream_resumes_behind_the_cursor():
         refusal(503, "unavailable"),
         STREAM_HEAD + b"event: message\ndata: not json\n\n",
         STREAM_HEAD + b'event: message\ndata: {"seq": 1}\n\n',
+        STREAM_HEAD + b'event: message\ndata: {"x": ' + b"[" * 3_000 + b"]" * 3_000 + b"}\n\n",
         b"",
     ],
 )

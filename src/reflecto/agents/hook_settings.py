@@ -14,6 +14,7 @@ Group = dict[str, Any]
 
 _COMMAND: Final = re.compile(r"\breflecto\S*\s+hook\s+(?P<agent>claude-code|codex)\b")
 _URL: Final = re.compile(r"/hooks/(?P<agent>claude-code|codex)(\?|$)")
+DEPTH_MAX: Final = 100  # lists and objects inside one another: changing them must not run into Python's own limit
 
 
 class UnusableSettingsError(ValueError):
@@ -64,8 +65,12 @@ def read_settings(text: str) -> dict[str, Any]:
         settings = json.loads(text) if text.strip() else {}
     except json.JSONDecodeError as error:
         raise UnusableSettingsError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except ValueError:
+        raise UnusableSettingsError("it holds a number of too many digits") from None
     except RecursionError:
         raise UnusableSettingsError("it is nested too deeply") from None
+    if _is_deeper(settings, DEPTH_MAX):
+        raise UnusableSettingsError("it is nested too deeply")
     if not isinstance(settings, dict):
         raise UnusableSettingsError("it is not a JSON object")
     hooks = settings.get("hooks", {})
@@ -75,6 +80,22 @@ def read_settings(text: str) -> dict[str, Any]:
         if not isinstance(groups, list):
             raise UnusableSettingsError(f'"hooks": {{"{event}"}} is not a list')
     return settings
+
+
+def _is_deeper(value: object, depth_max: int) -> bool:
+    """Tell, without recursion, whether lists and objects are nested deeper than that."""
+    level = [value]
+    for _ in range(depth_max):
+        level = [item for each in level for item in _items_of(each)]
+        if not level:
+            return False
+    return True
+
+
+def _items_of(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def _find(settings: Mapping[str, Any], agent: str) -> Iterator[tuple[str, int, int]]:

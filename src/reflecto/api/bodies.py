@@ -1,6 +1,5 @@
 """A message's body in each of its forms, as the fields of one model. Source: api.md "POST /v1/send"."""
 
-import json
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from typing import Any, Final
@@ -11,6 +10,7 @@ import msgspec
 from reflecto.api.http import Call
 from reflecto.api.multipart import MultipartFields
 from reflecto.contract.errors import INVALID_ACTION, INVALID_BODY, UNSUPPORTED_MEDIA_TYPE, ApiError
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.limits import PICTURE_MAX_BYTES, SEND_BODY_MAX_BYTES
 from reflecto.contract.wire import M, build_request, parse_object
 
@@ -55,8 +55,8 @@ def message_of(model: type[M], fields: Mapping[str, Any], *, typed: bool) -> M:
         given["tags"] = given["tags"].split(",")
     if isinstance(given.get("actions"), str):
         try:
-            given["actions"] = json.loads(given["actions"])
-        except (ValueError, RecursionError):
+            given["actions"] = read_json(given["actions"], list[Any])
+        except UnreadableJsonError:
             raise ApiError(INVALID_ACTION) from None
     return build_request(model, given, strict=False)
 

@@ -15,6 +15,7 @@ import msgspec
 from starlette.types import Message, Send
 
 from reflecto.api.http import Call
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 
 SESSION_HEADER: Final = b"mcp-session-id"
 _SESSION_MAX_CHARS: Final = 100  # ours have 32
@@ -94,6 +95,6 @@ class Exchanges:
 def _read(body: bytes) -> _Rpc:
     """Return what can be understood; the SDK tells the client what is wrong with the rest."""
     try:
-        return msgspec.json.decode(body, type=_Rpc)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return read_json(body, _Rpc)
+    except UnreadableJsonError:
         return _Rpc()

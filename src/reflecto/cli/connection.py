@@ -111,7 +111,7 @@ def read_client_file(path: Path, *, is_required: bool) -> dict[str, str]:
         if is_required:
             raise click.UsageError(f"{path} does not exist; `reflecto login` writes it") from None
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise click.UsageError(f"cannot read {path}: {error}") from None
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         click.echo(f"Warning: others can read the token in {path}; chmod 600 it, or log in again", err=True)

@@ -107,7 +107,7 @@ class Lines:
             raise DemoFailedError(f"`reflecto {self._name}` ended with exit code {code}{self._report()}")
         try:
             parsed = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             parsed = None
         if not isinstance(parsed, dict):
             raise DemoFailedError(f"`reflecto {self._name}` printed something that is no JSON object")

@@ -7,7 +7,7 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Generator, Iterator
-from typing import Final
+from typing import Any, Final
 
 import httpx
 
@@ -16,6 +16,7 @@ from reflecto.cli.findings import Finding, failed, ok, skipped, warning
 from reflecto.client.errors import InvalidSettings
 from reflecto.client.protocol import HttpReply, base_url
 from reflecto.client.surroundings import make_tls_context
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.loopback import is_loopback
 
 CONNECT_SECONDS: Final = 10.0
@@ -136,10 +137,10 @@ def _check_health(url: str) -> Generator[Finding, None, bool]:
 
 def _version_of(health: httpx.Response) -> str | None:
     try:
-        fields = health.json()
-    except ValueError:
+        fields = read_json(health.content, dict[str, Any])
+    except UnreadableJsonError:
         return None
-    version = fields.get("version") if isinstance(fields, dict) and health.status_code == 200 else None
+    version = fields.get("version") if health.status_code == 200 else None
     return version if isinstance(version, str) else None
 
 

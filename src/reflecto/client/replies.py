@@ -1,6 +1,5 @@
 """Replies read into results or errors: whatever the contract does not allow raises. No I/O. Source: ask.md."""
 
-import json
 import urllib.parse
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn, TypeVar
@@ -12,6 +11,7 @@ from reflecto.client.protocol import HttpReply
 from reflecto.client.results import Answer, Device, QuestionState, Receipt
 from reflecto.contract.ids import TOKEN_PATTERN, is_id
 from reflecto.contract.interactions import CreateInteractionResponse, InteractionState
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 
 M = TypeVar("M", bound=msgspec.Struct)
 
@@ -91,8 +91,8 @@ def _receipt_of(state: InteractionState, index: int) -> Receipt | None:
 def decode(reply: HttpReply, model: type[M]) -> M:
     """Return the body as `model`. Raises: BrokenContract."""
     try:
-        return msgspec.json.decode(reply.body, type=model)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return read_json(reply.body, model)
+    except UnreadableJsonError:
         raise errors.BrokenContract(f"the reply with status {reply.status} is not what the contract says") from None
 
 
@@ -111,11 +111,11 @@ def raise_refusal(reply: HttpReply) -> NoReturn:
 def _read_error(reply: HttpReply) -> tuple[str, str, Mapping[str, Any]]:
     """Return code, message and details of the nested shape, of the flat 401, or of neither."""
     try:
-        parsed = json.loads(reply.body)
-    except (ValueError, RecursionError):
-        parsed = None
-    error = parsed.get("error") if isinstance(parsed, dict) else None
-    if isinstance(error, str) and isinstance(parsed, dict):
+        parsed = read_json(reply.body, dict[str, Any])
+    except UnreadableJsonError:
+        parsed = {}
+    error = parsed.get("error")
+    if isinstance(error, str):
         error = {"code": error, "message": parsed.get("message") or _FLAT_MESSAGES.get(error)}
     if not isinstance(error, dict) or not isinstance(error.get("code"), str):
         return f"http_{reply.status}", f"status {reply.status}, and not from Reflecto: is the URL right?", {}

@@ -21,6 +21,7 @@ from nacl.signing import SigningKey, VerifyKey
 
 from reflecto.contract.devices import DeviceClass, DeviceType
 from reflecto.contract.ids import normalize_setup_code
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.crypto.encoding import decode_base64url, encode_base64, encode_base64url
 
 CONTEXT: Final = b"reflecto-pair-v1 "
@@ -195,8 +196,8 @@ def check_approval(secret: bytes, text: str, proof: bytes, signature: bytes, joi
     if not _is_signed(joined.phone.signing_key, _approval_message(text), signature):
         raise PairingLieError("the approval is not signed by the phone")
     try:
-        approval = msgspec.json.decode(text, type=Approval)
-    except msgspec.DecodeError:
+        approval = read_json(text, Approval)
+    except UnreadableJsonError:
         raise PairingLieError("the approval is no device list") from None
     said = (approval.pairing_id, approval.owner_id, approval.server_key)
     if said != (joined.claim.pairing_id, joined.owner_id, joined.server_key):

@@ -8,6 +8,7 @@ from nacl.signing import SigningKey
 
 from reflecto.contract.devices import EnrollRequest, EnrollResponse
 from reflecto.contract.ids import normalize_setup_code
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.links import read_web_link
 from reflecto.contract.loopback import is_loopback
 from reflecto.crypto.encoding import encode_base64
@@ -138,8 +139,8 @@ async def _redeem(http: httpx.AsyncClient, url: str, request: EnrollRequest) -> 
         wait = f" (try again in {refusal.retry_after_seconds:.0f} s)" if refusal.retry_after_seconds else ""
         raise EnrolmentError(f"{url}: {refusal.message}{wait}")
     try:
-        return msgspec.json.decode(response.content, type=EnrollResponse)
-    except msgspec.DecodeError:
+        return read_json(response.content, EnrollResponse)
+    except UnreadableJsonError:
         raise UnreachableError(f"{url}: the reply is not a Reflecto server's") from None
 
 

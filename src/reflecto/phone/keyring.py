@@ -4,10 +4,9 @@ import base64
 import binascii
 from typing import Final
 
-import msgspec
-
 from reflecto.contract.devices import SyncEntry
 from reflecto.contract.envelopes import Envelope
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.crypto.answers import answer_message, sign_answer
 from reflecto.crypto.encoding import decode_base64, encode_base64
 from reflecto.crypto.envelopes import KEY_BYTES, BadBlobError, BadKeyError, open_blob, shared_key
@@ -31,10 +30,10 @@ class Keyring:
             return Unopened(entry.seq, "it was sealed by another device, and this phone has only the server's key")
         try:
             plaintext = open_blob(self._server_box_key, base64.b64decode(entry.blob, validate=True))
-            envelope = msgspec.json.decode(plaintext, type=Envelope)
+            envelope = read_json(plaintext, Envelope)
         except (BadBlobError, binascii.Error):
             return Unopened(entry.seq, "it does not open with this phone's keys")
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UnreadableJsonError:
             return Unopened(entry.seq, "what is inside is not an envelope")
         return Arrived(entry.seq, entry.expires_at, envelope)
 

@@ -14,6 +14,7 @@ import msgspec
 
 from reflecto.contract import errors
 from reflecto.contract.devices import SyncEntry
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.phone.lifecycle import Verdict
 from reflecto.phone.replies import Refusal, describe_failure, read_refusal, retry_after_seconds
 from reflecto.phone.state import Answer, Identity
@@ -114,8 +115,8 @@ async def _entries(source: httpx_sse.EventSource) -> AsyncGenerator[SyncEntry, N
     async for event in source.aiter_sse():
         if event.event == "message" and event.data:  # httpx-sse makes an empty event of a comment behind an id
             try:
-                yield msgspec.json.decode(event.data, type=SyncEntry)
-            except msgspec.DecodeError:
+                yield read_json(event.data, SyncEntry)
+            except UnreadableJsonError:
                 raise LinkError("the stream is not in the form of a Reflecto server's") from None
 
 

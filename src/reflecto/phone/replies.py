@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 
+from reflecto.contract.json_text import UnreadableJsonError, read_json
+
 
 class Refusal(NamedTuple):
     """An error reply in Reflecto's own form. A reply in any other form comes from something in between."""
@@ -30,8 +32,8 @@ class _Reply(msgspec.Struct):
 def read_refusal(response: httpx.Response) -> Refusal | None:
     """Return the refusal in an error reply, or None if the reply is not in the form of one."""
     try:
-        reply = msgspec.json.decode(response.content, type=_Reply)
-    except msgspec.DecodeError:
+        reply = read_json(response.content, _Reply)
+    except UnreadableJsonError:
         return None
     body = reply.error if isinstance(reply.error, _Body) else _Body(reply.error, reply.message)
     return Refusal(

@@ -10,6 +10,7 @@ from typing import Final, Self
 import msgspec
 import platformdirs
 
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.phone.state import VERSION, PhoneState
 
 PRIVATE_FILE: Final = 0o600
@@ -69,8 +70,8 @@ class StateFile:
         except OSError as error:
             raise StateError(f"{self.path}: {error.strerror}") from None
         try:
-            state = msgspec.json.decode(raw, type=PhoneState)
-        except msgspec.DecodeError:  # its text could quote a secret
+            state = read_json(raw, PhoneState)
+        except UnreadableJsonError:  # its text could quote a secret
             raise StateError(f"{self.path} is not a phone's state file; move it away to start anew") from None
         if state.version != VERSION:
             raise StateError(f"{self.path} was written by another version of reflecto (form {state.version})")

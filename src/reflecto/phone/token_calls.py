@@ -5,6 +5,7 @@ from typing import Any, Final, TypeVar
 import httpx
 import msgspec
 
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.tokens import CreateTokenRequest, NewToken, TokenList, TokenState
 from reflecto.phone.replies import Refusal, describe_failure, read_refusal
 from reflecto.phone.state import Identity
@@ -89,8 +90,8 @@ class TokenCalls:
         if response.status_code != expected:
             self._refuse(response)
         try:
-            return msgspec.json.decode(response.content, type=model)
-        except msgspec.DecodeError:
+            return read_json(response.content, model)
+        except UnreadableJsonError:
             raise TokenCallError(f"{self._base}: the reply is not a Reflecto server's") from None
 
     def _refuse(self, response: httpx.Response) -> None:

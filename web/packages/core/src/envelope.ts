@@ -48,6 +48,7 @@ export type Envelope = {
   [Type in EnvelopeType]: { type: Type; id: string; ts: number; source: Source; payload: Payloads[Type] };
 }[EnvelopeType];
 
+const SECONDS_MAX = 8.64e12; // ECMA-262, "Time Values and Time Range"
 const PRIORITIES: readonly string[] = ["min", "low", "default", "high", "urgent"];
 
 /** The plaintext is not an envelope this app can show. */
@@ -157,8 +158,9 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
+/** A moment in Unix seconds, or a span: beyond what a Date holds, showing it would throw. */
 function number(value: unknown, name: string): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw new BadEnvelopeError(name);
+  if (typeof value !== "number" || !(Math.abs(value) <= SECONDS_MAX)) throw new BadEnvelopeError(name);
   return value;
 }
 

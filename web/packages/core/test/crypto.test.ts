@@ -65,6 +65,11 @@ test("an envelope of an unknown type, or with a field missing, is refused", () =
   expect(() => readEnvelope('{"type":"toString","id":"x","ts":1,"payload":{}}')).toThrow(BadEnvelopeError);
   expect(() => readEnvelope('{"type":"notification","id":"x","ts":1,"payload":{}}')).toThrow(BadEnvelopeError);
   expect(() => readEnvelope("[]")).toThrow(BadEnvelopeError);
+  expect(() => readEnvelope("[".repeat(200_000) + "]".repeat(200_000))).toThrow(BadEnvelopeError);
+  for (const moment of ["1e300", "1e999", "NaN", "9".repeat(5_000), "8.65e12", "null", '"1"']) {
+    const envelope = `{"type":"notification","id":"msg_1","ts":${moment},"payload":{"message":"hi"}}`;
+    expect(() => readEnvelope(envelope)).toThrow(BadEnvelopeError);
+  }
 });
 
 test("a bare notification is filled in with what the contract leaves out", () => {
