@@ -99,8 +99,8 @@ class Server:
             parsed = json.loads(raw)
         except (ValueError, RecursionError):
             parsed = None
-        if not isinstance(parsed, dict):
-            raise Failed("the reply is not Reflecto's; is the URL right?")
+        if not isinstance(parsed, dict):  # a sign-in page, or a proxy's; the server may have the request all the same
+            raise Lost("the reply is not Reflecto's; is the URL right?")
         return parsed
 
     def _refusal(self, error: urllib.error.HTTPError) -> Failed:
@@ -109,17 +109,33 @@ class Server:
                 parsed = json.loads(error.read(REPLY_MAX_BYTES))
             except (ValueError, RecursionError, OSError, HTTPException):
                 parsed = None
-        told = parsed.get("error") if isinstance(parsed, dict) else None
-        code, message = (told.get("code"), told.get("message")) if isinstance(told, dict) else (told, None)
-        text = TOKEN_PATTERN.sub("[token]", f"{error.code} {code or ''} {message or ''}".strip())
-        pause = error.headers.get("Retry-After") or ""
-        is_passing = error.code >= 500 or (error.code == 429 and code not in ("too_many_pending", "queue_full"))
-        is_passing = is_passing or (error.code == 404 and code is None)  # some proxies, while the server is away
-        if is_passing:
-            # Of these, only an error of a server that was up can have accepted anything.
-            arrived = error.code not in (404, 429, 503)
-            return Lost(f"the server replied {text}", float(pause) if pause.isdigit() else 0.0, arrived=arrived)
+        code, message = own_words(error.code, parsed)
+        pause = float(raw) if (raw := error.headers.get("Retry-After") or "").isdigit() else 0.0
+        if code is None:  # a proxy, while the server is away; its 4xx has passed nothing on
+            text = f"{error.code}, and not from Reflecto; is the URL right?"
+            return Lost(f"the server replied {text}", pause, arrived=error.code >= 500 and error.code != 503)
+        text = TOKEN_PATTERN.sub("[token]", f"{error.code} {code} {message}".strip())
+        if error.code >= 500 or (error.code == 429 and code not in ("too_many_pending", "queue_full")):
+            return Lost(f"the server replied {text}", pause, arrived=error.code not in (429, 503))
         return Failed(f"the server refused: {text}")
+
+
+def own_words(status: int, body: Any) -> tuple[str | None, str]:
+    """Return code and message of an error in exactly the server's form; code None where something else replied."""
+    if not isinstance(body, dict):
+        return None, ""
+    told: Any = body.get("error")
+    if status == 401:
+        told = {**body, "code": told}
+        told.pop("error", None)
+    elif set(body) != {"error"}:
+        return None, ""
+    if not isinstance(told, dict) or not set(told) <= {"code", "message", "details"}:
+        return None, ""
+    code, message = told.get("code"), told.get("message", "")
+    if not isinstance(code, str) or not re.fullmatch(r"[a-z][a-z0-9_]{2,63}", code) or not isinstance(message, str):
+        return None, ""
+    return code, message
 
 
 def keep_trying(

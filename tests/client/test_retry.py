@@ -3,6 +3,7 @@
 import pytest
 
 from reflecto import ApiError, Conflict, NotFound, ReflectoError, ServerError, TooManyRequests, Unreachable
+from reflecto.client.errors import ForeignReply
 from reflecto.client.retry import RetryRules
 
 RULES = RetryRules(base_seconds=0.5, cap_seconds=10, jitter=lambda: 1.0)
@@ -44,8 +45,15 @@ def test_what_waiting_does_not_mend_is_not_tried_again(error: ReflectoError):
     assert RULES.delay_seconds(error, 0, is_waiting=True) is None
 
 
-def test_a_foreign_404_passes_only_while_a_stored_question_is_waited_for():
-    error = NotFound("page not found", code="http_404", status=404)
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409])
+def test_a_proxy_s_refusal_passes_only_while_a_stored_question_is_waited_for(status: int):
+    error = ServerError("not from Reflecto", code=f"http_{status}", status=status)
+    assert RULES.delay_seconds(error, 0, is_waiting=True) == 0.5
+    assert RULES.delay_seconds(error, 0, is_waiting=False) is None
+
+
+def test_a_sign_in_page_passes_only_while_a_stored_question_is_waited_for():
+    error = ForeignReply("a page")
     assert RULES.delay_seconds(error, 0, is_waiting=True) == 0.5
     assert RULES.delay_seconds(error, 0, is_waiting=False) is None
 

@@ -15,6 +15,7 @@ from tests.phone.scripted_server import STREAM_HEAD, Request, event, refusal, re
 T = TypeVar("T")
 QUESTION_ID = id_of("int", 1)
 HTML = reply(404, b"<h1>Not here</h1>", content_type="text/html")
+ACCEPTED = reply(200, {"id": QUESTION_ID, "status": "answered", "choice_index": 1, "answered_at": 1754800010})
 INVALID_TOKEN = reply(401, {"error": "invalid_token"})
 
 
@@ -47,7 +48,7 @@ def streaming(raw: bytes, cursor: int = 0, seen: list[Request] | None = None) ->
 
 def test_an_answer_is_the_choice_the_phone_s_clock_and_the_signature():
     seen: list[Request] = []
-    with_link(reply(200, {}), lambda link: link.send_answer(QUESTION_ID, ANSWER), seen)
+    with_link(ACCEPTED, lambda link: link.send_answer(QUESTION_ID, ANSWER), seen)
 
     assert seen[0].path == f"/v1/interactions/{QUESTION_ID}/answer"
     assert seen[0].headers["authorization"] == "Bearer rfd_live_" + "a" * 32
@@ -57,7 +58,7 @@ def test_an_answer_is_the_choice_the_phone_s_clock_and_the_signature():
 @pytest.mark.parametrize(
     ("raw", "verdict"),
     [
-        (reply(200, {"status": "answered"}), Verdict(QUESTION_ID, "accepted", 1)),
+        (ACCEPTED, Verdict(QUESTION_ID, "accepted", 1)),
         (
             refusal(
                 409,
@@ -85,6 +86,15 @@ def test_a_definite_reply_ends_the_sending_of_an_answer(raw: bytes, verdict: Ver
         (reply(502, b"gateway"), None),
         (reply(301, b"", Location="https://elsewhere.example/"), None),
         (reply(401, b"<h1>Log in</h1>"), None),
+        (reply(401, {"error": "invalid_token", "error_description": "expired"}), None),  # OAuth's
+        (reply(404, {"error": "not_found"}), None),
+        (reply(404, {"error": "Not Found", "status": 404}), None),
+        (reply(404, {"error": {"code": "no_such_route", "message": "no"}}), None),
+        (reply(404, {"error": {"code": "not_found", "message": "no"}, "request_id": "7"}), None),
+        (reply(403, {"error": {"code": "not_found", "message": "no"}}), None),
+        (reply(200, b"<h1>Sign in</h1>", content_type="text/html"), None),
+        (reply(200, {"ok": True}), None),
+        (reply(200, {"id": "int_of_another", "status": "answered", "choice_index": 1, "answered_at": 1}), None),
         (refusal(503, "unavailable", Retry_After="7"), 7.0),
         (refusal(500, "internal_error"), None),
         (refusal(429, "rate_limit_exceeded", Retry_After="3"), 3.0),
@@ -108,6 +118,8 @@ def test_a_revoked_device_is_told_from_a_proxy_that_wants_a_password():
         with_link(INVALID_TOKEN, lambda link: link.acknowledge(7))
     with pytest.raises(LinkError):
         streaming(reply(401, b"<h1>Log in</h1>"))
+    with pytest.raises(LinkError, match="HTTP 200, not from a Reflecto server"):
+        streaming(reply(200, b"<h1>Sign in</h1>", content_type="text/html"))
 
 
 def test_a_stream_resumes_behind_the_cursor():

@@ -137,9 +137,9 @@ test("an answer given offline says that it waits, and is sent with the time of i
   const id = await server.ask(token, DEPLOY);
   await settle(page, "Deploy to production?");
   await page.context().setOffline(true);
-  await page.getByText("Offline", { exact: true }).waitFor();
+  await page.getByText("No connection", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByText("Approve · will be sent when online").waitFor();
+  await page.getByText("Approve · kept, and sent later").waitFor();
   await page.context().setOffline(false);
   await page.getByText("Approved · sent").waitFor();
   expect(await server.outcome(token, id)).toMatchObject({ status: "answered", choice: "Approve" });
@@ -151,9 +151,9 @@ test("an offline answer that another device overtook is told as too late", async
   await server.ask(token, DEPLOY);
   await Promise.all([settle(page, "Deploy to production?"), settle(second.page, "Deploy to production?")]);
   await page.context().setOffline(true);
-  await page.getByText("Offline", { exact: true }).waitFor();
+  await page.getByText("No connection", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByText("will be sent when online").waitFor();
+  await page.getByText("kept, and sent later").waitFor();
   await second.page.getByRole("button", { name: "Deny" }).click();
   await second.page.getByText("Denied · sent").waitFor();
   await page.context().setOffline(false);

@@ -99,6 +99,22 @@ test("a document is saved byte for byte under its name", async () => {
   expect(await text(await file.createReadStream())).toBe(content);
 });
 
+test("a ring goes on over every screen, the inbox among them, until it is stopped", async () => {
+  await openInbox();
+  await page.getByRole("heading", { name: "Inbox", level: 1 }).waitFor();
+  await post("/v1/ring", { duration: 60, message: "Under the sofa?" });
+  const ring = page.getByRole("alertdialog", { name: "Ringing" });
+  for (const place of ["#/inbox", "#/history", "#/settings", "#/settings/tokens", "#/questions"]) {
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, place);
+    await ring.getByText("Under the sofa?").waitFor();
+  }
+  await page.goto(`${server.url}/pair`);
+  await ring.getByRole("button", { name: "Stop" }).click();
+  await ring.waitFor({ state: "detached" });
+});
+
 test("a ring takes the screen until it is stopped, and stays stopped", async () => {
   await post("/v1/ring", { duration: 60, message: "Under the sofa?" });
   const ring = page.getByRole("alertdialog", { name: "Ringing" });

@@ -153,7 +153,7 @@ test("offline, a tap says that it waits; back online the answer goes out and the
     scope.fetch = () => Promise.reject(new TypeError("Failed to fetch"));
   });
   await click(`interaction:${id}`, "choice-0");
-  await untilShown((all) => all[0]?.title === "Approve · will be sent when online");
+  await untilShown((all) => all[0]?.title === "Approve · kept, and sent later");
   await worker().evaluate(() => {
     const scope = globalThis as unknown as { realFetch: typeof fetch; fetch: typeof fetch };
     scope.fetch = scope.realFetch;
@@ -190,7 +190,7 @@ test("the app starts without a network, with everything it had", async () => {
   await context.setOffline(true);
   await page.reload();
   await page.getByRole("heading", { name: "Deploy to production?" }).waitFor();
-  await page.getByText("Offline", { exact: true }).waitFor();
+  await page.getByText("No connection", { exact: true }).waitFor();
 });
 
 test("what the server says under /v1 never comes from the worker's cache", async () => {

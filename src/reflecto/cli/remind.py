@@ -116,15 +116,12 @@ def _list(client: "Reflecto", *, as_json: bool) -> int:
 
 def _cancel(client: "Reflecto", reminder_id: str, *, as_json: bool) -> int:
     from reflecto.client.errors import NotFound
-    from reflecto.client.retry import is_foreign
 
     try:
         client.cancel_reminder(reminder_id)
     except ValueError as error:
         raise click.UsageError(f"--cancel: {error}") from None
-    except NotFound as error:
-        if is_foreign(error):
-            raise
+    except NotFound:
         raise NoSuchReminderError("no such reminder waits: it has come, was dropped, or is another token's") from None
     if as_json:
         click.echo(json.dumps({"reminder_id": reminder_id, "cancelled": True}))

@@ -31,7 +31,7 @@ from reflecto.client.results import (
     Sent,
     SentFile,
 )
-from reflecto.client.retry import GIVE_UP_SECONDS, RetryRules, is_foreign
+from reflecto.client.retry import GIVE_UP_SECONDS, RetryRules
 from reflecto.contract.ids import new_id
 
 WITHDRAW_SECONDS: Final = 5.0  # how long a cancelled `ask` may take to withdraw its question
@@ -245,11 +245,8 @@ class AsyncReflecto:
 
     async def check(self) -> None:
         """Check that this is a Reflecto server which takes the token, as `Reflecto.check`."""
-        try:
+        with suppress(NotFound):
             await self.get(new_id("int"))
-        except NotFound as error:
-            if is_foreign(error):
-                raise
 
     async def _create(self, draft: Draft, timeout_seconds: float | None) -> Question:
         return await self._run(

@@ -6,6 +6,7 @@ ReflectoError
 ├── Unreachable             no connection, or it was lost, until there was no time left to try again
 ├── OutcomeUnknown          the request was sent, and nobody knows whether the server accepted it
 ├── BrokenContract          a reply that the contract does not allow; never taken for an answer
+│   ├── ForeignReply        a redirect, or a page: something between here and the server replied
 │   └── InvalidReceipt      a signature that does not prove the answer it came with
 ├── ApiError                a refusal: `code`, `status`, `retry_after`, `details`
 │   ├── InvalidRequest      400, 413  the request breaks a rule
@@ -15,7 +16,7 @@ ReflectoError
 │   ├── Conflict            409, 426  no phone, or none whose app is recent enough
 │   │   └── AlreadyAnswered           the answer came before the withdrawal
 │   ├── TooManyRequests     429       a limit, or ten questions pending
-│   └── ServerError         5xx
+│   └── ServerError         5xx, and any status that something else than Reflecto replied with
 ├── IdempotencyMismatch     the key belongs to another question
 ├── Denied                  another than the first choice was tapped, so the guarded function did not run
 ├── QuestionClosed          the question ended without an answer
@@ -97,6 +98,10 @@ class BrokenContract(ReflectoError):
     code = "broken_contract"
 
 
+class ForeignReply(BrokenContract):
+    """No error, but not from Reflecto either: a redirect, a sign-in page."""
+
+
 class InvalidReceipt(BrokenContract):
     """The receipt's signature does not prove this answer."""
 
@@ -167,7 +172,7 @@ class TooManyRequests(ApiError):
 
 
 class ServerError(ApiError):
-    """The server, or a proxy before it, failed."""
+    """The server failed, or something before it replied in its place: of that, `status` may be any and says little."""
 
 
 class IdempotencyMismatch(ReflectoError):

@@ -12,6 +12,7 @@ from reflecto.client.results import Answer, Device, QuestionState, Receipt
 from reflecto.contract.ids import TOKEN_PATTERN, is_id
 from reflecto.contract.interactions import CreateInteractionResponse, InteractionState
 from reflecto.contract.json_text import UnreadableJsonError, read_json
+from reflecto.contract.refusals import read_refusal
 
 M = TypeVar("M", bound=msgspec.Struct)
 
@@ -93,34 +94,34 @@ def decode(reply: HttpReply, model: type[M]) -> M:
     try:
         return read_json(reply.body, model)
     except UnreadableJsonError:
-        raise errors.BrokenContract(f"the reply with status {reply.status} is not what the contract says") from None
+        message = f"the reply with status {reply.status} is not what the contract says"
+    try:
+        read_json(reply.body, dict[str, Any])
+    except UnreadableJsonError:  # a page
+        raise errors.ForeignReply(message) from None
+    raise errors.BrokenContract(message)
 
 
 def raise_refusal(reply: HttpReply) -> NoReturn:
     """Raise what a reply with none of the expected statuses means. Raises: ApiError, BrokenContract."""
     if reply.status < 400:
-        raise errors.BrokenContract(f"the server replied with status {reply.status}{_target_of(reply)}")
-    code, message, details = _read_error(reply)
+        raise errors.ForeignReply(f"the server replied with status {reply.status}{_target_of(reply)}")
+    refusal = read_refusal(reply.status, reply.body)
+    if refusal is None:  # a proxy, or no Reflecto at all: an outage, whatever its status
+        message = f"status {reply.status}, and not from Reflecto: is the URL right?"
+        raise errors.ServerError(
+            message, code=f"http_{reply.status}", status=reply.status, retry_after=reply.seconds_of("retry-after")
+        )
     kind = _STATUS_ERRORS.get(reply.status, errors.ServerError if reply.status >= 500 else errors.ApiError)
-    if code == "already_answered":
+    if refusal.code == "already_answered":
         kind = errors.AlreadyAnswered
-    safe = TOKEN_PATTERN.sub("[token]", message)
-    raise kind(safe, code=code, status=reply.status, retry_after=reply.seconds_of("retry-after"), details=details)
-
-
-def _read_error(reply: HttpReply) -> tuple[str, str, Mapping[str, Any]]:
-    """Return code, message and details of the nested shape, of the flat 401, or of neither."""
-    try:
-        parsed = read_json(reply.body, dict[str, Any])
-    except UnreadableJsonError:
-        parsed = {}
-    error = parsed.get("error")
-    if isinstance(error, str):
-        error = {"code": error, "message": parsed.get("message") or _FLAT_MESSAGES.get(error)}
-    if not isinstance(error, dict) or not isinstance(error.get("code"), str):
-        return f"http_{reply.status}", f"status {reply.status}, and not from Reflecto: is the URL right?", {}
-    code, message, details = error["code"], error.get("message"), error.get("details")
-    return code, message if isinstance(message, str) else code, details if isinstance(details, dict) else {}
+    raise kind(
+        TOKEN_PATTERN.sub("[token]", refusal.message or _FLAT_MESSAGES.get(refusal.code, refusal.code)),
+        code=refusal.code,
+        status=reply.status,
+        retry_after=reply.seconds_of("retry-after"),
+        details=refusal.details,
+    )
 
 
 def _target_of(reply: HttpReply) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from reflecto.client.errors import ApiError, NotFound, ReflectoError, ServerError, TooManyRequests, Unreachable
+from reflecto.client.errors import ApiError, ForeignReply, ReflectoError, ServerError, TooManyRequests, Unreachable
 
 GIVE_UP_SECONDS: Final = 60.0  # a restart, also of a whole machine
 _DOUBLINGS_MAX: Final = 30  # far beyond any cap, and well within a float
@@ -40,17 +40,18 @@ def is_passing(error: ReflectoError, *, is_waiting: bool) -> bool:
 
     - A lost connection or a timeout, and any 5xx: proxies have codes of their own for a server that is restarting.
     - 429, except ten pending questions and full queues: only people end those.
-    - While waiting, a 404 that Reflecto did not write: some proxies say so while the server behind them is away.
+    - While waiting, whatever else Reflecto did not write: proxies and sign-in pages have many words for a server that
+      is away, and none of them ends a question. Before that, it is more likely the wrong URL, which is said at once.
     """
     match error:
         case Unreachable():
             return error.passing
         case ServerError():
-            return True
+            return is_waiting or error.status >= 500 or error.status == 429
         case TooManyRequests():
             return error.code not in {"too_many_pending", "queue_full"}
-        case NotFound():
-            return is_waiting and is_foreign(error)
+        case ForeignReply():
+            return is_waiting
         case _:
             return False
 
@@ -64,13 +65,13 @@ def is_surely_not_accepted(error: ReflectoError) -> bool:
     """Tell whether the server cannot have acted on the request, so that sending it again sends nothing twice.
 
     - No connection came about.
-    - 429, wherever it came from.
+    - 429, and any 4xx of something before the server, which has passed nothing on then.
     - 503 in Reflecto's own words: it stores nothing then. Of a proxy's 5xx nobody knows which side failed.
     """
     match error:
         case Unreachable():
             return not error.may_have_arrived
         case ServerError():
-            return error.status == 503 and not is_foreign(error)
+            return error.status < 500 if is_foreign(error) else error.status == 503
         case _:
             return isinstance(error, TooManyRequests)

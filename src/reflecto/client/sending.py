@@ -12,7 +12,7 @@ from reflecto.client.flows import Flow, T, try_until
 from reflecto.client.outgoing import Devices, cancel_reminder_request, clock_request, moment_ahead, remind_request
 from reflecto.client.protocol import HttpReply, HttpRequest
 from reflecto.client.results import ReminderSet
-from reflecto.client.retry import RetryRules, is_foreign, is_surely_not_accepted
+from reflecto.client.retry import RetryRules, is_surely_not_accepted
 from reflecto.client.sent_replies import read_clock, read_nothing, read_reminder_set
 
 
@@ -79,8 +79,8 @@ def cancel_reminder(reminder_id: str, *, now: float, rules: RetryRules) -> Flow[
             rules=rules,
             failures=failures,
         )
-    except errors.NotFound as error:
-        if is_foreign(error) or all(is_surely_not_accepted(failure) for failure in failures[:-1]):
+    except errors.NotFound:
+        if all(is_surely_not_accepted(failure) for failure in failures[:-1]):
             raise
 
 

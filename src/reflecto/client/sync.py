@@ -4,6 +4,7 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +28,7 @@ from reflecto.client.results import (
     Sent,
     SentFile,
 )
-from reflecto.client.retry import GIVE_UP_SECONDS, RetryRules, is_foreign
+from reflecto.client.retry import GIVE_UP_SECONDS, RetryRules
 from reflecto.contract.ids import new_id
 
 T = TypeVar("T")
@@ -305,11 +306,8 @@ class Reflecto:
 
         Raises: AuthenticationError, other ApiErrors, Unreachable, BrokenContract.
         """
-        try:
+        with suppress(NotFound):
             self.get(new_id("int"))
-        except NotFound as error:
-            if is_foreign(error):
-                raise
 
     def _submit(self, request: HttpRequest, read: Callable[[HttpReply], T]) -> T:
         return self._run(sending.submit(request, read, now=self._clock(), rules=self._rules))

@@ -16,7 +16,7 @@ from reflecto.crypto.envelopes import BadKeyError, BoxKeys, shared_key
 from reflecto.phone.effects import Enrolled
 from reflecto.phone.inbox import hold_token
 from reflecto.phone.keyring import raw_key
-from reflecto.phone.replies import describe_failure, read_refusal
+from reflecto.phone.replies import describe_failure, read_refusal, retry_after_seconds
 from reflecto.phone.state import HeldToken, Identity, PhoneState
 
 ENROLL_PATH: Final = "/v1/enroll"
@@ -136,7 +136,7 @@ async def _redeem(http: httpx.AsyncClient, url: str, request: EnrollRequest) -> 
         refusal = read_refusal(response)
         if refusal is None:
             raise UnreachableError(f"{url}: HTTP {response.status_code}; is that a Reflecto server?")
-        wait = f" (try again in {refusal.retry_after_seconds:.0f} s)" if refusal.retry_after_seconds else ""
+        wait = f" (try again in {retry_after_seconds(response):.0f} s)" if retry_after_seconds(response) else ""
         raise EnrolmentError(f"{url}: {refusal.message}{wait}")
     try:
         return read_json(response.content, EnrollResponse)

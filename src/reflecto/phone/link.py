@@ -15,8 +15,10 @@ import msgspec
 from reflecto.contract import errors
 from reflecto.contract.devices import SyncEntry
 from reflecto.contract.json_text import UnreadableJsonError, read_json
+from reflecto.contract.interactions import AnswerResponse
+from reflecto.contract.refusals import Refusal
 from reflecto.phone.lifecycle import Verdict
-from reflecto.phone.replies import Refusal, describe_failure, read_refusal, retry_after_seconds
+from reflecto.phone.replies import describe_failure, read_refusal, retry_after_seconds
 from reflecto.phone.state import Answer, Identity
 
 SILENCE_MAX_SECONDS: Final = 45.0  # the server sends a comment every 20 s; after two of them missed, the line is dead
@@ -72,6 +74,8 @@ class Link:
                 if source.response.status_code != httpx.codes.OK:
                     await source.response.aread()
                     _raise_for(source.response)
+                if not source.response.headers.get("Content-Type", "").startswith("text/event-stream"):
+                    raise _not_definite(source.response)  # a sign-in page; its Date is not the server's either
                 async with aclosing(_entries(source)) as entries:
                     yield Stream(_date_of(source.response), entries)
         except httpx.HTTPError as error:
@@ -93,7 +97,7 @@ class Link:
     async def send_answer(self, interaction_id: str, answer: Answer) -> Verdict:
         """Send a tap and return the server's definite word on it. Raises: LinkError, RevokedError."""
         response = await self._post(f"/v1/interactions/{interaction_id}/answer", msgspec.to_builtins(answer))
-        if response.status_code == httpx.codes.OK:
+        if response.status_code == httpx.codes.OK and _is_acceptance(response, interaction_id):
             return Verdict(interaction_id, "accepted", answer.choice_index)
         refusal = read_refusal(response)
         if refusal is None or refusal.status >= httpx.codes.INTERNAL_SERVER_ERROR or refusal.status in _RETRYABLE:
@@ -118,6 +122,15 @@ async def _entries(source: httpx_sse.EventSource) -> AsyncGenerator[SyncEntry, N
                 yield read_json(event.data, SyncEntry)
             except UnreadableJsonError:
                 raise LinkError("the stream is not in the form of a Reflecto server's") from None
+
+
+def _is_acceptance(response: httpx.Response, interaction_id: str) -> bool:
+    """Tell the server's word from a sign-in page, which is 200 as well."""
+    try:
+        accepted = read_json(response.content, AnswerResponse)
+    except UnreadableJsonError:
+        return False
+    return accepted.id == interaction_id
 
 
 def _verdict(interaction_id: str, refusal: Refusal) -> Verdict:
@@ -149,7 +162,7 @@ def _raise_for(response: httpx.Response) -> None:
 
 
 def _not_definite(response: httpx.Response) -> LinkError:
-    refusal = read_refusal(response)
+    refusal = None if response.is_success else read_refusal(response)
     reason = refusal.message if refusal else f"HTTP {response.status_code}, not from a Reflecto server"
     return LinkError(reason, retry_after_seconds(response))
 

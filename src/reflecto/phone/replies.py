@@ -1,44 +1,18 @@
 """Reading what a server refuses with, and what kept a request from getting there."""
 
-from typing import Any, NamedTuple
-
 import httpx
-import msgspec
 
-from reflecto.contract.json_text import UnreadableJsonError, read_json
-
-
-class Refusal(NamedTuple):
-    """An error reply in Reflecto's own form. A reply in any other form comes from something in between."""
-
-    status: int
-    code: str
-    message: str
-    details: dict[str, Any]
-    retry_after_seconds: float | None
-
-
-class _Body(msgspec.Struct):
-    code: str
-    message: str = ""
-    details: dict[str, Any] = {}
-
-
-class _Reply(msgspec.Struct):
-    error: _Body | str  # 401 is flat
-    message: str = ""
+from reflecto.contract import refusals
+from reflecto.contract.refusals import Refusal
 
 
 def read_refusal(response: httpx.Response) -> Refusal | None:
-    """Return the refusal in an error reply, or None if the reply is not in the form of one."""
-    try:
-        reply = read_json(response.content, _Reply)
-    except UnreadableJsonError:
-        return None
-    body = reply.error if isinstance(reply.error, _Body) else _Body(reply.error, reply.message)
-    return Refusal(
-        response.status_code, body.code, body.message or body.code, body.details, retry_after_seconds(response)
-    )
+    """Return the server's refusal, or None where something else replied: also with a code this version does not know.
+
+    A tap that is refused is lost, so only what is understood is believed.
+    """
+    refusal = refusals.read_refusal(response.status_code, response.content)
+    return refusal if refusal and refusal.is_known else None
 
 
 def retry_after_seconds(response: httpx.Response) -> float | None:

@@ -6,8 +6,9 @@ import httpx
 import msgspec
 
 from reflecto.contract.json_text import UnreadableJsonError, read_json
+from reflecto.contract.refusals import Refusal
 from reflecto.contract.tokens import CreateTokenRequest, NewToken, TokenList, TokenState
-from reflecto.phone.replies import Refusal, describe_failure, read_refusal
+from reflecto.phone.replies import describe_failure, read_refusal
 from reflecto.phone.state import Identity
 
 TIMEOUT_SECONDS: Final = 15.0

@@ -1,6 +1,6 @@
 /** Answers on their way: queued by the tap, sent until the server has said what became of them. */
 
-import { type Api, RefusedError } from "./api.ts";
+import type { Api } from "./api.ts";
 import { toBase64 } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
 import type { OnChanges } from "./intake.ts";
@@ -8,10 +8,13 @@ import type { Question } from "./items.ts";
 import type { DeviceKeys } from "./keys.ts";
 import type { Verdict } from "./lifecycle.ts";
 import { answerMessage } from "./receipt.ts";
+import { ForeignReplyError, RefusedError, UnreachableError } from "./refusals.ts";
 import type { QueuedAnswer, Store } from "./store.ts";
 
-/** `retry`: some answers could not be sent; try again, not before `retryAfterSeconds`. */
-export type FlushOutcome = { state: "empty" | "revoked" } | { state: "retry"; retryAfterSeconds: number };
+/** `retry`: some answers could not be sent; try again, not before `retryAfterSeconds`. `isForeign`: see ForeignReplyError. */
+export type FlushOutcome =
+  | { state: "empty" | "revoked" }
+  | { state: "retry"; retryAfterSeconds: number; isForeign: boolean };
 
 export interface AnswerParts {
   api: Api;
@@ -69,11 +72,11 @@ export class AnswerQueue {
       await this.#parts.api.answer(id, { choice_index: choiceIndex, answered_at: answeredAt, signature });
       return { happening: "accepted", choiceIndex, by: null };
     } catch (error) {
-      if (!(error instanceof RefusedError) || error.isPassing) {
-        return { state: "retry", retryAfterSeconds: error instanceof RefusedError ? error.retryAfterSeconds : 0 };
-      }
-      if (error.status === 401) return { state: "revoked" };
-      return verdictOf(error, deviceId);
+      if (error instanceof RefusedError && error.isRevocation) return { state: "revoked" };
+      if (error instanceof RefusedError && !error.isPassing) return verdictOf(error, deviceId);
+      const isOutage = error instanceof RefusedError || error instanceof UnreachableError;
+      const retryAfterSeconds = isOutage ? error.retryAfterSeconds : 0;
+      return { state: "retry", retryAfterSeconds, isForeign: error instanceof ForeignReplyError };
     }
   }
 }

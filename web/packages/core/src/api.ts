@@ -2,32 +2,10 @@
 
 import type { Clock } from "./clock.ts";
 import type { DeviceClass, DeviceType, PublicKeys } from "./pairing.ts";
+import { errorOf, ForeignReplyError, RefusedError, UnreachableError } from "./refusals.ts";
+import { hasShape, type Shape } from "./shape.ts";
 
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
-
-/** The server refused. `code` is from its catalogue of errors; `retryAfterSeconds` is 0 where it named none. */
-export class RefusedError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly details: Record<string, unknown>;
-  readonly retryAfterSeconds: number;
-
-  constructor(status: number, code: string, message: string, details: Record<string, unknown>, retryAfter: number) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.details = details;
-    this.retryAfterSeconds = retryAfter;
-  }
-
-  /** The same request may succeed later. */
-  get isPassing(): boolean {
-    return this.status === 429 || this.status >= 500;
-  }
-}
-
-/** The server could not be reached. */
-export class UnreachableError extends Error {}
 
 export interface EnrollRequest {
   code: string;
@@ -154,6 +132,14 @@ export interface SyncEntry {
 /** A server's clock may differ by the granularity of `Date` and the way here; more than this is a wrong clock. */
 export const SKEW_TOLERANCE_SECONDS = 5;
 
+const ENROLLED: Shape = { owner_id: "string", device_id: "string", device_token: "string", server_key: "string" };
+const ANSWERED: Shape = { id: "string", status: "string", choice_index: "number" };
+const ENTRIES: Shape = { entries: "list" };
+const NEW_TOKEN: Shape = { id: "string", label: "string", token: "string" };
+const OPENED: Shape = { pairing_id: "string", expires_at: "number" };
+const CLAIMED: Shape = { claim_token: "string", device_id: "string", expires_at: "number" };
+const STATUS: Shape = { status: "string", expires_at: "number" };
+
 export class Api {
   readonly #base: string;
   readonly #token: string | null;
@@ -173,62 +159,90 @@ export class Api {
     this.#onServerTime = onServerTime;
   }
 
-  enroll = (request: EnrollRequest) => this.#json<EnrollResponse>("POST", "/v1/enroll", request);
+  enroll = (request: EnrollRequest) => this.#json<EnrollResponse>("POST", "/v1/enroll", ENROLLED, request);
   answer = (id: string, body: { choice_index: number; answered_at: number; signature: string }) =>
-    this.#json<{ choice_index: number }>("POST", `/v1/interactions/${id}/answer`, body);
-  ack = (seq: number) => this.#json<void>("POST", "/v1/sync/ack", { seq });
-  entries = (after: number) => this.#json<{ entries: SyncEntry[] }>("GET", `/v1/sync/entries?after=${after}`);
-  devices = () => this.#json<{ devices: DeviceState[] }>("GET", "/v1/devices");
+    this.#json<{ choice_index: number }>("POST", `/v1/interactions/${id}/answer`, ANSWERED, body);
+  ack = (seq: number) => this.#nothing("POST", "/v1/sync/ack", { seq });
+  entries = async (after: number) => {
+    const reply = await this.#json<{ entries: SyncEntry[] }>("GET", `/v1/sync/entries?after=${after}`, ENTRIES);
+    if (!reply.entries.every(isEntry)) throw new ForeignReplyError();
+    return reply;
+  };
+  devices = () => this.#json<{ devices: DeviceState[] }>("GET", "/v1/devices", { devices: "list" });
   updateSelf = (changes: { label?: string; app_build?: number; push?: PushSubscriptionState | null }) =>
-    this.#json<DeviceState>("PATCH", "/v1/devices/self", changes);
-  removeDevice = (id: string) => this.#json<void>("DELETE", `/v1/devices/${id}`);
-  disconnect = () => this.#json<void>("DELETE", "/v1/owner");
-  tokens = () => this.#json<{ tokens: TokenState[] }>("GET", "/v1/tokens");
-  createToken = (request: CreateTokenRequest) => this.#json<NewToken>("POST", "/v1/tokens", request);
-  revokeToken = (id: string) => this.#json<void>("DELETE", `/v1/tokens/${id}`);
-  pushKey = () => this.#json<{ public_key: string }>("GET", "/v1/push/key");
-  invite = () => this.#json<Invitation>("POST", "/v1/invitations");
+    this.#json<DeviceState>("PATCH", "/v1/devices/self", { device_id: "string", label: "string" }, changes);
+  removeDevice = (id: string) => this.#nothing("DELETE", `/v1/devices/${id}`);
+  disconnect = () => this.#nothing("DELETE", "/v1/owner");
+  tokens = () => this.#json<{ tokens: TokenState[] }>("GET", "/v1/tokens", { tokens: "list" });
+  createToken = (request: CreateTokenRequest) => this.#json<NewToken>("POST", "/v1/tokens", NEW_TOKEN, request);
+  revokeToken = (id: string) => this.#nothing("DELETE", `/v1/tokens/${id}`);
+  pushKey = () => this.#json<{ public_key: string }>("GET", "/v1/push/key", { public_key: "string" });
+  invite = () => this.#json<Invitation>("POST", "/v1/invitations", { code: "string", url: "string" });
 
   openPairing = (id: string) =>
-    this.#json<{ pairing_id: string; expires_at: number }>("POST", "/v1/pairings", { pairing_id: id });
+    this.#json<{ pairing_id: string; expires_at: number }>("POST", "/v1/pairings", OPENED, { pairing_id: id });
   /** Answers as soon as the status is no longer `was`, after 25 s at the latest. */
   pairing = (id: string, was: PairingStatus, signal: AbortSignal) =>
-    this.#json<PairingState>("GET", `/v1/pairings/${id}?wait=25&was=${was}`, undefined, signal);
-  greetPairing = (id: string, nonce: string) => this.#json<void>("POST", `/v1/pairings/${id}/greet`, { nonce });
+    this.#json<PairingState>("GET", `/v1/pairings/${id}?wait=25&was=${was}`, STATUS, undefined, signal);
+  greetPairing = (id: string, nonce: string) => this.#nothing("POST", `/v1/pairings/${id}/greet`, { nonce });
   approvePairing = (id: string, approval: SignedApproval) =>
-    this.#json<void>("POST", `/v1/pairings/${id}/approve`, approval);
-  rejectPairing = (id: string) => this.#json<void>("DELETE", `/v1/pairings/${id}`);
+    this.#nothing("POST", `/v1/pairings/${id}/approve`, approval);
+  rejectPairing = (id: string) => this.#nothing("DELETE", `/v1/pairings/${id}`);
   claimPairing = (id: string, request: ClaimRequest) =>
-    this.#json<ClaimResponse>("POST", `/v1/pairings/${id}/claim`, request);
+    this.#json<ClaimResponse>("POST", `/v1/pairings/${id}/claim`, CLAIMED, request);
   pairingOutcome = (id: string, was: PairingStatus, signal: AbortSignal) =>
-    this.#json<OutcomeState>("GET", `/v1/pairings/${id}/outcome?wait=25&was=${was}`, undefined, signal);
-  revealPairing = (id: string, nonce: string) => this.#json<void>("POST", `/v1/pairings/${id}/reveal`, { nonce });
+    this.#json<OutcomeState>("GET", `/v1/pairings/${id}/outcome?wait=25&was=${was}`, STATUS, undefined, signal);
+  revealPairing = (id: string, nonce: string) => this.#nothing("POST", `/v1/pairings/${id}/reveal`, { nonce });
 
   /** Opens the stream behind `after`; its body ends when `signal` is aborted. */
-  openSync = (after: number, signal: AbortSignal) => this.#send("GET", `/v1/sync?after=${after}`, undefined, signal);
-
-  async #json<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-    const response = await this.#send(method, path, body, signal);
-    return (response.status === 204 ? undefined : await response.json()) as T;
+  async openSync(after: number, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.#send("GET", `/v1/sync?after=${after}`, undefined, signal);
+    const isStream = /^text\/event-stream\b/i.test(response.headers.get("Content-Type") ?? "");
+    if (!isStream || !response.body) throw new ForeignReplyError();
+    this.#heedClock(response);
+    return response.body;
   }
 
+  /** A reply of another shape is not the server's, whatever its status: a sign-in page is 200 as well. */
+  async #json<T>(method: string, path: string, shape: Shape, body?: unknown, signal?: AbortSignal): Promise<T> {
+    const response = await this.#send(method, path, body, signal);
+    const reply: unknown = await response.json().catch(() => null);
+    if (!hasShape(reply, shape)) throw new ForeignReplyError();
+    this.#heedClock(response);
+    return reply as T;
+  }
+
+  async #nothing(method: string, path: string, body?: unknown): Promise<void> {
+    const response = await this.#send(method, path, body);
+    if (response.status !== 204) throw new ForeignReplyError();
+    this.#heedClock(response);
+  }
+
+  /** A reply with a status of success. */
   async #send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
     const headers: Record<string, string> = {};
     if (this.#token) headers["Authorization"] = `Bearer ${this.#token}`;
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    const init: RequestInit = { method, headers, cache: "no-store", credentials: "omit", redirect: "error" };
+    const init: RequestInit = { method, headers, cache: "no-store", credentials: "omit", redirect: "manual" };
     if (body !== undefined) init.body = JSON.stringify(body);
     if (signal) init.signal = signal;
     let response: Response;
     try {
       response = await this.#fetch(this.#base + path, init);
-    } catch (error) {
-      throw new UnreachableError(String(error));
+    } catch {
+      throw new UnreachableError();
     }
+    // The server redirects nothing; whoever does is not it, and must not get the token.
+    if (response.type === "opaqueredirect") throw new ForeignReplyError();
+    if (response.ok) return response;
+    const error = await errorOf(response);
+    if (error instanceof RefusedError) this.#heedClock(response);
+    throw error;
+  }
+
+  #heedClock(response: Response): void {
     const date = Date.parse(response.headers.get("Date") ?? "");
     if (!Number.isNaN(date)) this.#onServerTime(date / 1000);
-    if (!response.ok) throw await refusalOf(response);
-    return response;
   }
 }
 
@@ -240,20 +254,10 @@ export function skewOf(serverSeconds: number, clock: Clock): number | null {
 
 /** The pairing is over or unknown: nothing is left to be withdrawn. */
 export function isClosedPairing(error: unknown): boolean {
-  return error instanceof RefusedError && (error.status === 404 || error.code === "pairing_closed");
+  return error instanceof RefusedError && ["not_found", "pairing_closed"].includes(error.code);
 }
 
-async function refusalOf(response: Response): Promise<RefusedError> {
-  const retryAfter = Number(response.headers.get("Retry-After") ?? 0) || 0;
-  // A proxy in between answers in whatever form it likes, and 401 is flat.
-  const body = (await response.json().catch(() => ({}))) as { error?: unknown; message?: unknown };
-  const error = typeof body.error === "object" && body.error !== null ? body.error : { code: body.error };
-  const { code, message, details } = { message: body.message, ...error } as Record<string, unknown>;
-  return new RefusedError(
-    response.status,
-    typeof code === "string" ? code : `http_${response.status}`,
-    typeof message === "string" ? message : `The server answered ${response.status}`,
-    typeof details === "object" && details !== null ? (details as Record<string, unknown>) : {},
-    retryAfter,
-  );
+/** What the queue holds, in the form of this server. */
+export function isEntry(value: unknown): value is SyncEntry {
+  return hasShape(value, { seq: "number", from: "string", blob: "string" });
 }

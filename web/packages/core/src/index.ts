@@ -21,6 +21,7 @@ export * from "./pairing-phone.ts";
 export * from "./patience.ts";
 export * from "./peers.ts";
 export * from "./receipt.ts";
+export * from "./refusals.ts";
 export * from "./sse.ts";
 export * from "./store.ts";
 export * from "./sync.ts";

@@ -1,8 +1,8 @@
 /** Repeats what failed in passing. */
 
-import { RefusedError, UnreachableError } from "./api.ts";
 import { Backoff } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
+import { RefusedError, UnreachableError } from "./refusals.ts";
 
 /** It was called off. */
 export class Cancelled extends Error {}
@@ -21,10 +21,9 @@ export async function patiently<T>(
       return await work();
     } catch (error) {
       if (signal.aborted) throw new Cancelled();
-      const isRefusal = error instanceof RefusedError;
-      const isPassing = error instanceof UnreachableError || (isRefusal && error.isPassing);
+      const isPassing = error instanceof UnreachableError || (error instanceof RefusedError && error.isPassing);
       if (!isPassing || attempt >= attemptsMax) throw error;
-      await clock.wait(backoff.nextSeconds(isRefusal ? error.retryAfterSeconds : 0), signal);
+      await clock.wait(backoff.nextSeconds(error.retryAfterSeconds), signal);
     }
   }
 }

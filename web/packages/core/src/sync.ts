@@ -1,16 +1,18 @@
 /** The stream from the server: resumes, acknowledges, and comes back after every fall. Source: protocol.md "Sync". */
 
-import { type Api, RefusedError, type SyncEntry } from "./api.ts";
+import { type Api, isEntry, type SyncEntry } from "./api.ts";
 import { Backoff } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import type { Intake } from "./intake.ts";
+import { ForeignReplyError, RefusedError, UnreachableError } from "./refusals.ts";
 import { SseParser } from "./sse.ts";
 import type { Store } from "./store.ts";
 
 /** The server sends a comment every 20 s; after two and a bit without a byte the line is dead, whatever TCP says. */
 export const SILENCE_MAX_SECONDS = 50;
 
-export type LinkState = "connecting" | "live" | "waiting" | "revoked";
+/** `waiting`: the last try found no server; `foreign`: it found something else that answered in the server's place. */
+export type LinkState = "connecting" | "live" | "waiting" | "foreign" | "revoked";
 
 export interface SyncParts {
   api: Api;
@@ -27,6 +29,7 @@ export class SyncClient {
   readonly #acks: AckSender;
   #pause: AbortController | null = null;
   #connection: AbortController | null = null;
+  #isLive = false;
 
   constructor(parts: SyncParts) {
     this.#parts = parts;
@@ -41,17 +44,23 @@ export class SyncClient {
       this.#pause?.abort();
       this.#connection?.abort();
     });
+    onState("connecting");
     while (!signal.aborted) {
-      onState("connecting");
       let retryAfterSeconds = 0;
+      // A stream that fell says nothing about the server; the next try does.
+      let state: LinkState = "connecting";
+      this.#isLive = false;
       try {
         await this.#connect();
       } catch (error) {
-        if (error instanceof RefusedError && error.status === 401) return onState("revoked");
-        if (error instanceof RefusedError) retryAfterSeconds = error.retryAfterSeconds;
+        if (error instanceof RefusedError && error.isRevocation) return onState("revoked");
+        const isOutage = error instanceof RefusedError || error instanceof UnreachableError;
+        if (isOutage) retryAfterSeconds = error.retryAfterSeconds;
+        if (error instanceof ForeignReplyError) state = "foreign";
+        else if (!this.#isLive) state = "waiting";
       }
       if (signal.aborted) return;
-      onState("waiting");
+      onState(state);
       this.#pause = new AbortController();
       await clock.wait(this.#backoff.nextSeconds(retryAfterSeconds), this.#pause.signal);
       this.#pause = null;
@@ -71,10 +80,10 @@ export class SyncClient {
     this.#connection = connection;
     try {
       const after = await store.cursor();
-      const response = await within(api.openSync(after, connection.signal), clock, connection);
-      if (!response.body) return;
+      const stream = await within(api.openSync(after, connection.signal), clock, connection);
+      this.#isLive = true;
       onState("live");
-      await this.#read(response.body.getReader(), after, connection);
+      await this.#read(stream.getReader(), after, connection);
     } finally {
       connection.abort();
       this.#connection = null;
@@ -124,7 +133,14 @@ class AckSender {
 }
 
 function entryOf(data: string): SyncEntry {
-  return JSON.parse(data) as SyncEntry;
+  let entry: unknown = null;
+  try {
+    entry = JSON.parse(data);
+  } catch {
+    // told apart below
+  }
+  if (!isEntry(entry)) throw new ForeignReplyError();
+  return entry;
 }
 
 /** Waits for `work`, but aborts the connection, and with it the work, when it stays silent for too long. */

@@ -10,6 +10,7 @@ import {
 } from "../src/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { closedOf, DEVICE_KEYS, deviceOf, FakeServer, questionOf } from "./fake-server.ts";
+import { FOREIGN_REPLIES } from "./foreign-replies.ts";
 
 let server: FakeServer;
 let clock: FakeClock;
@@ -51,7 +52,7 @@ test("offline, the answer waits with the time of its tap and is sent when the ne
   server.isDown = true;
   await queue.tap(question, 1);
   const tappedAt = clock.now();
-  expect(await queue.flush()).toEqual({ state: "retry", retryAfterSeconds: 0 });
+  expect(await queue.flush()).toEqual({ state: "retry", retryAfterSeconds: 0, isForeign: false });
   expect(await store.question("int_1")).toMatchObject({ phase: "sending", tappedIndex: 1 });
   await clock.advance(120);
   server.isDown = false;
@@ -85,10 +86,14 @@ test("a question the server does not know any more is not recorded, and said so"
   expect(await store.question("int_1")).toMatchObject({ phase: "refused" });
 });
 
-test.each([429, 500, 503])("status %i keeps the answer for another try", async (status) => {
-  server.reply = () => new Response("{}", { status, headers: { "Retry-After": "9" } });
+test.each([
+  [429, "rate_limit_exceeded"],
+  [500, "internal_error"],
+  [503, "unavailable"],
+])("status %i keeps the answer for another try", async (status, code) => {
+  server.reply = () => refusal(status, code, {}, { "Retry-After": "9" });
   await queue.tap(question, 0);
-  expect(await queue.flush()).toEqual({ state: "retry", retryAfterSeconds: 9 });
+  expect(await queue.flush()).toEqual({ state: "retry", retryAfterSeconds: 9, isForeign: false });
   expect(await store.queuedAnswers()).toHaveLength(1);
 });
 
@@ -98,10 +103,15 @@ test("a revoked device keeps its answer and says that it is revoked", async () =
   expect(await queue.flush()).toEqual({ state: "revoked" });
 });
 
-test("a proxy's error page is not taken for an answer", async () => {
-  server.reply = () => new Response("<html>Bad gateway</html>", { status: 502 });
+test.each(FOREIGN_REPLIES)("%s keeps the tap, which goes out when the server is back", async (_what, reply) => {
+  const genuine = server.reply;
+  server.reply = reply;
   await queue.tap(question, 0);
-  expect(await queue.flush()).toMatchObject({ state: "retry" });
+  expect(await queue.flush()).toMatchObject({ state: "retry", isForeign: true });
+  expect(await store.question("int_1")).toMatchObject({ phase: "sending", tappedIndex: 0 });
+  server.reply = genuine;
+  expect(await queue.flush()).toEqual({ state: "empty" });
+  expect(await store.question("int_1")).toMatchObject({ phase: "sent", choiceIndex: 0 });
 });
 
 test("an answer overtaken through the queue is not sent at all", async () => {
@@ -121,6 +131,6 @@ test("two flushes at once send each answer once", async () => {
   expect(server.calls).toHaveLength(1);
 });
 
-function refusal(status: number, code: string, details: object = {}): Response {
-  return Response.json({ error: { code, message: "no", details } }, { status });
+function refusal(status: number, code: string, details = {}, headers = {}): Response {
+  return Response.json({ error: { code, message: "no", details } }, { status, headers });
 }

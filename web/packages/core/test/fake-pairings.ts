@@ -4,6 +4,7 @@ import type { ClaimRequest, ClaimState, DeviceState, PairingStatus, PublicKeys, 
 
 const PHONE_TOKEN = "Bearer phone";
 export const CLAIMED_ID = "dev_new";
+const EXPIRES_AT = 1_754_800_600;
 
 export class FakePairings {
   /** What each reply becomes on its way, by its call: the lies. */
@@ -41,12 +42,12 @@ export class FakePairings {
   #take(call: string, body: unknown, isPhone: boolean): unknown {
     switch (call) {
       case "POST pairings":
-        return { pairing_id: (body as { pairing_id: string }).pairing_id, expires_at: 1_754_800_600 };
+        return { pairing_id: (body as { pairing_id: string }).pairing_id, expires_at: EXPIRES_AT };
       case "POST claim": {
         const { commitment = null, ...claim } = body as ClaimRequest;
         this.claim = { ...claim, commitment, device_id: CLAIMED_ID, nonce: null };
         this.#step("claimed");
-        return { claim_token: "claim", device_id: CLAIMED_ID, expires_at: 1_754_800_600 };
+        return { claim_token: "claim", device_id: CLAIMED_ID, expires_at: EXPIRES_AT };
       }
       case "POST greet":
         this.#nonce = (body as { nonce: string }).nonce;
@@ -62,7 +63,7 @@ export class FakePairings {
       case "GET devices":
         return { devices: this.devices };
       default:
-        return isPhone ? { status: this.status, claim: this.claim } : this.#outcome();
+        return { expires_at: EXPIRES_AT, ...(isPhone ? { status: this.status, claim: this.claim } : this.#outcome()) };
     }
   }
 

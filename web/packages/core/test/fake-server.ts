@@ -40,7 +40,7 @@ export class FakeServer {
         init.signal?.addEventListener("abort", () => controller.error(new DOMException("aborted", "AbortError")));
       },
     });
-    return new Response(stream, { status: 200 });
+    return new Response(stream, { status: 200, headers: { "Content-Type": "text/event-stream" } });
   };
 
   get api(): Api {

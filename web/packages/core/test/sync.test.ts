@@ -59,7 +59,7 @@ test("after a fall it resumes behind what is stored, nothing twice", async () =>
   await settled();
   server.endStream();
   await settled();
-  expect(states).toEqual(["connecting", "live", "waiting"]);
+  expect(states).toEqual(["connecting", "live", "connecting"]);
   await clock.advance(0.25);
   expect(server.paths("GET").at(-1)).toBe("/v1/sync?after=4");
   server.send(await eventOf(server, 4, noteOf("msg_1")));
@@ -123,7 +123,7 @@ test("a line that stays silent longer than the server ever does is given up", as
   await clock.advance(SILENCE_MAX_SECONDS - 1);
   expect(states).toEqual(["connecting", "live"]);
   await clock.advance(1);
-  expect(states).toEqual(["connecting", "live", "waiting"]);
+  expect(states).toEqual(["connecting", "live", "connecting"]);
 });
 
 test("a revoked device stops for good", async () => {
@@ -194,6 +194,31 @@ test("an error that is no bad message stops the intake instead of losing the mes
   store.takeIn = () => Promise.reject(new Error("disk full"));
   server.send(await eventOf(server, 1, noteOf("msg_1")));
   await settled();
-  expect(states.at(-1)).toBe("waiting");
+  expect(states.at(-1)).toBe("connecting");
   expect(server.acked()).toEqual([]);
+});
+
+test("a proxy's page in the stream's place is called foreign, and the stream comes back by itself", async () => {
+  server.reply = () => new Response("<html>", { status: 401 });
+  await start();
+  expect(states).toEqual(["connecting", "foreign"]);
+  server.reply = () => new Response(null, { status: 204 });
+  await clock.advance(0.25);
+  expect(states.at(-1)).toBe("live");
+});
+
+test("while it tries again it says what the last try found", async () => {
+  server.isDown = true;
+  await start();
+  await clock.advance(0.25);
+  await clock.advance(0.5);
+  expect(new Set(states.slice(1))).toEqual(new Set(["waiting"]));
+});
+
+test("events that are not in the server's form are not the server's", async () => {
+  await start();
+  server.send('event: message\ndata: {"hello":1}\n\n');
+  await settled();
+  expect(states.at(-1)).toBe("foreign");
+  expect(await store.cursor()).toBe(0);
 });

@@ -30,7 +30,7 @@ export async function ensureSubscription(
   try {
     serverKey = fromBase64((await session.api.pushKey()).public_key);
   } catch (error) {
-    return error instanceof RefusedError && error.status === 404 ? "server-off" : "unreachable";
+    return error instanceof RefusedError && error.code === "not_found" ? "server-off" : "unreachable";
   }
   try {
     const subscription = await subscribe(registration.pushManager, serverKey);

@@ -30,6 +30,8 @@ export class App {
   session: Session | null = null;
   items: readonly Item[] = [];
   link: LinkState = "connecting";
+  /** What kept the last answers here, while some wait. */
+  unsent: "waiting" | "foreign" | null = null;
   push: PushState = permissionState() ?? "checking";
   registration: ServiceWorkerRegistration | null = null;
 
@@ -54,7 +56,9 @@ export class App {
     document.addEventListener("visibilitychange", () => this.#wake(false));
     addEventListener("pageshow", (event) => this.#wake(event.persisted));
     addEventListener("online", () => this.#wake(true));
-    addEventListener("offline", () => this.#redraw());
+    // Neither event is believed: each is a reason to try, and what is reached tells. A page that was reloaded without
+    // a network is called online by some browsers.
+    addEventListener("offline", () => this.#wake(true));
   }
 
   subscribe(listener: () => void): () => void {
@@ -103,6 +107,11 @@ export class App {
     const devices = (await this.session?.api.devices())?.devices ?? [];
     await remember(this.#database, "peers", withSeen((await recall(this.#database, "peers")) ?? {}, devices));
     return devices;
+  }
+
+  /** What keeps the server from being heard, by what was tried last; null where nothing is known to. */
+  get trouble(): "waiting" | "foreign" | null {
+    return this.link === "waiting" || this.link === "foreign" ? this.link : this.unsent;
   }
 
   /** A desktop is shown things; it neither answers nor decides about others. */
@@ -169,6 +178,12 @@ export class App {
     this.#redraw();
   }
 
+  /** After a revocation: asks the server once more. */
+  async checkAgain(): Promise<void> {
+    this.link = "connecting";
+    await this.#start();
+  }
+
   async #start(): Promise<void> {
     this.#stop.abort();
     this.#stop = new AbortController();
@@ -229,6 +244,8 @@ export class App {
 
   async #sendAnswers(): Promise<void> {
     const outcome = await this.session?.answers.flush();
+    this.unsent = outcome?.state === "retry" ? (outcome.isForeign ? "foreign" : "waiting") : null;
+    this.#redraw();
     if (outcome?.state !== "retry") {
       this.#answerBackoff.reset();
       return;

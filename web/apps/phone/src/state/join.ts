@@ -4,6 +4,7 @@ import {
   type Admitted,
   Api,
   type DeviceClass,
+  ForeignReplyError,
   type Invited,
   PairingDevice,
   PairingLieError,
@@ -55,6 +56,7 @@ export function suggestedClass(userAgent: string): DeviceClass {
 /** What to tell the person; null where the server lied, which has words of its own. */
 export function joinProblemOf(error: unknown): string {
   if (error instanceof PairingLieError) return `${error.message}.`;
+  if (error instanceof ForeignReplyError) return `${error.message}.`;
   if (error instanceof UnreachableError) return "The server cannot be reached. Is this device online?";
   if (error instanceof RangeError) return "This is no pairing code or link. Is it whole?";
   if (!(error instanceof RefusedError)) return "This browser could not make or keep the keys. Is it a private window?";

@@ -1,6 +1,6 @@
 /** What each screen lists. Pure. */
 
-import { type Item, isOver, type Note, phaseAt, type Question, visibleText } from "@reflecto/core";
+import { type Item, isOver, type Note, type NoteOf, phaseAt, type Question, visibleText } from "@reflecto/core";
 
 export type NoteItem = Exclude<Note, { type: "interaction.closed" }>;
 
@@ -30,12 +30,16 @@ export function unreadCount(items: readonly Item[]): number {
 }
 
 /** The ring to sound now; one that was stopped, or came when its time was over, is silent. */
-export function soundingRing(items: readonly Item[], now: number): Extract<Note, { type: "ring" }> | null {
-  const rings = items.filter((item) => item.type === "ring");
-  return rings.find((ring) => !ring.isRead && now < ringEnd(ring)) ?? null;
+export function soundingRing(items: readonly Item[], now: number): NoteOf<"ring"> | null {
+  return items.filter((item) => item.type === "ring").find((ring) => isSounding(ring, now)) ?? null;
 }
 
-export function ringEnd(ring: Extract<Note, { type: "ring" }>): number {
+/** Being listed somewhere does not end a ring: only its time does, or a hand. */
+export function isSounding(item: Item, now: number): boolean {
+  return item.type === "ring" && !item.isRead && now < ringEnd(item);
+}
+
+function ringEnd(ring: NoteOf<"ring">): number {
   const isLate = ring.receivedAt > ring.payload.expires_at;
   return isLate ? 0 : ring.receivedAt + ring.payload.duration;
 }

@@ -37,20 +37,6 @@ export function useTick(isActive: boolean): void {
   }, [isActive]);
 }
 
-export function useOnline(): boolean {
-  const [isOnline, setOnline] = useState(navigator.onLine);
-  useLayoutEffect(() => {
-    const follow = () => setOnline(navigator.onLine);
-    addEventListener("online", follow);
-    addEventListener("offline", follow);
-    return () => {
-      removeEventListener("online", follow);
-      removeEventListener("offline", follow);
-    };
-  }, []);
-  return isOnline;
-}
-
 /** Something loaded from the server, and how to load it again. */
 export interface Loaded<T> {
   value: T | null;

@@ -5,7 +5,7 @@ import { addressOf } from "../platform/place.ts";
 import type { App } from "../state/app.ts";
 import { openQuestions, soundingRing, unreadCount } from "../state/lists.ts";
 import { hrefOf, type Tab } from "../state/route.ts";
-import { AppContext, useApp, useOnline, useRoute, useTick } from "./hooks.ts";
+import { AppContext, useApp, useRoute, useTick } from "./hooks.ts";
 import { Icon, Mark } from "./icons.tsx";
 import { Enrol } from "./screens/enrol.tsx";
 import { History } from "./screens/history.tsx";
@@ -28,19 +28,35 @@ function Screens() {
   const app = useApp();
   const [isEnrolling, setEnrolling] = useState(app.session === null || location.pathname === addressOf("/enroll"));
   const [isJoining, setJoining] = useState(location.pathname === addressOf("/pair"));
-  if (isJoining) {
-    return (
-      <Join
-        onDone={() => {
-          setJoining(false);
-          setEnrolling(app.session === null);
-        }}
-      />
-    );
-  }
-  if (isEnrolling || !app.session) return <Enrol onDone={() => setEnrolling(false)} />;
-  if (app.link === "revoked") return <Revoked onDone={() => setEnrolling(true)} />;
-  return <Tabs />;
+  const screen = () => {
+    if (isJoining) {
+      return (
+        <Join
+          onDone={() => {
+            setJoining(false);
+            setEnrolling(app.session === null);
+          }}
+        />
+      );
+    }
+    if (isEnrolling || !app.session) return <Enrol onDone={() => setEnrolling(false)} />;
+    if (app.link === "revoked") return <Revoked onDone={() => setEnrolling(true)} />;
+    return <Tabs />;
+  };
+  return (
+    <>
+      {screen()}
+      <Alarm />
+    </>
+  );
+}
+
+/** Over whatever screen there is: a ring is not missed because somebody looks at the settings. */
+function Alarm() {
+  const app = useApp();
+  const ring = soundingRing(app.items, app.now());
+  useTick(ring !== null);
+  return ring && <RingScreen key={ring.key} ring={ring} />;
 }
 
 const TITLES: Readonly<Record<Tab, string>> = {
@@ -56,9 +72,8 @@ function Tabs() {
   const tabs = (Object.keys(TITLES) as Tab[]).filter((name) => app.isPhone || name !== "questions");
   const { tab, part } = tabs.includes(route.tab) ? route : { tab: "inbox" as Tab, part: null };
   const open = openQuestions(app.items, app.now());
-  const ring = soundingRing(app.items, app.now());
   const title = tab === "settings" ? partTitle(part, app.isPhone) : null;
-  useTick(open.length > 0 || ring !== null);
+  useTick(open.length > 0);
   const counts: Partial<Record<Tab, number>> = { questions: open.length, inbox: unreadCount(app.items) };
   return (
     <div class="frame">
@@ -81,12 +96,12 @@ function Tabs() {
           <h1>{title ?? TITLES[tab]}</h1>
           <LinkStatus />
         </header>
+        {app.trouble === "foreign" && <ForeignBanner />}
         {tab === "questions" && <Questions focusId={part} />}
         {tab === "inbox" && <Inbox focusId={part} />}
         {tab === "history" && <History />}
         {tab === "settings" && <Settings part={part} />}
       </main>
-      {ring && <RingScreen key={ring.key} ring={ring} />}
     </div>
   );
 }
@@ -110,11 +125,20 @@ function TabLink({ tab, isCurrent, count }: { tab: Tab; isCurrent: boolean; coun
   );
 }
 
+/** A proxy, or a network's sign-in page: what it says of questions and devices is not believed, so nothing is lost. */
+function ForeignBanner() {
+  return (
+    <p class="banner" role="status">
+      Something between this device and your server answers in its place: a proxy, or this network’s sign-in page. What
+      you tap is kept, and sent when your server is back.
+    </p>
+  );
+}
+
 function LinkStatus() {
   const app = useApp();
-  const isOnline = useOnline();
-  const isLive = isOnline && app.link === "live";
-  const text = isLive ? "Live" : isOnline ? "Connecting…" : "Offline";
+  const isLive = app.trouble === null && app.link === "live";
+  const text = isLive ? "Live" : app.trouble === null ? "Connecting…" : "No connection";
   return (
     <p class={isLive ? "link-status live" : "link-status"} role="status">
       <span class="dot" />

@@ -73,8 +73,8 @@ function questionPrompt(question: Question, from: string, maxActions: number): P
 }
 
 /** What replaces the question once it is over; quiet, for the person knows. */
-export function resultPrompt(question: Question, isOnline: boolean): Prompt | null {
-  const outcome = outcomeOf(question, isOnline);
+export function resultPrompt(question: Question, canLeave: boolean): Prompt | null {
+  const outcome = outcomeOf(question, canLeave);
   if (!outcome) return null;
   return prompt(question, outcome.text, question.payload.question, { silent: true, renotify: false });
 }

@@ -10,8 +10,8 @@ export interface Outcome {
   tone: "done" | "late" | "over" | "waiting";
 }
 
-/** Null while the question is open. `isOnline` tells whether an answer on its way can leave. */
-export function outcomeOf(question: Question, isOnline: boolean): Outcome | null {
+/** Null while the question is open. `canLeave`: nothing is known that keeps an answer on its way from the server. */
+export function outcomeOf(question: Question, canLeave: boolean): Outcome | null {
   const { phase, tappedIndex } = question;
   const wasTapped = tappedIndex !== null;
   const late = (text: string): Outcome => ({
@@ -23,7 +23,7 @@ export function outcomeOf(question: Question, isOnline: boolean): Outcome | null
       return null;
     case "sending": {
       const label = choiceLabel(question, tappedIndex);
-      return { text: isOnline ? `${label} · sending…` : `${label} · will be sent when online`, tone: "waiting" };
+      return { text: canLeave ? `${label} · sending…` : `${label} · kept, and sent later`, tone: "waiting" };
     }
     case "sent": {
       const label = choiceLabel(question, question.choiceIndex);

@@ -60,9 +60,9 @@ test.each([
   expect(outcomeOf(questionOf("Deploy?", undefined, changes), true)?.text ?? null).toBe(text);
 });
 
-test("offline, an answer on its way says that it waits; other labels are repeated as they are", () => {
+test("without a connection an answer on its way says that it is kept; other labels are repeated as they are", () => {
   const question = questionOf("When?", ["Now", "Later"], { phase: "sending", tappedIndex: 1 });
-  expect(outcomeOf(question, false)?.text).toBe("Later · will be sent when online");
+  expect(outcomeOf(question, false)?.text).toBe("Later · kept, and sent later");
 });
 
 test("who is first shows it; who is not, or is looked at already, does not", () => {

@@ -1,6 +1,14 @@
 /** What the service worker does: takes in, announces, answers, and cleans up behind itself. */
 
-import { type Change, type Item, pullEntries, type Question, SERVER } from "@reflecto/core";
+import {
+  type Change,
+  type Item,
+  pullEntries,
+  type Question,
+  RefusedError,
+  SERVER,
+  UnreachableError,
+} from "@reflecto/core";
 import { openChannel, showBadge } from "../platform/channel.ts";
 import { openDatabase } from "../platform/database.ts";
 import { addressOf } from "../platform/place.ts";
@@ -12,6 +20,11 @@ import { type Prompt, promptOf, resultPrompt } from "./decide-notification.ts";
 import { pushMessageOf } from "./decide-push.ts";
 
 const SYNC_TAG = "answers";
+
+/** What could not be fetched stays in the queue, and comes with the next push or the open app. */
+function ignoreOutage(error: unknown): void {
+  if (!(error instanceof UnreachableError || (error instanceof RefusedError && error.isPassing))) throw error;
+}
 
 /** Background Sync, where the platform has it. */
 type SyncRegistration = ServiceWorkerRegistration & { sync?: { register(tag: string): Promise<void> } };
@@ -34,7 +47,8 @@ export class Duties {
     const message = pushMessageOf(json);
     // A push does not name its sender: what the server's key does not open is fetched, which does.
     const isTaken = message.does === "take" && (await session.intake.takeSingle({ from: SERVER, blob: message.blob }));
-    if (!isTaken) await pullEntries(session.api, session.store, session.intake);
+    if (!isTaken) await pullEntries(session.api, session.store, session.intake).catch(ignoreOutage);
+    if ((await session.store.queuedAnswers()).length > 0) await this.sendAnswers({ isLastChance: true });
     if (this.#mustShow) await this.#showSomething(session);
   }
 
@@ -101,7 +115,7 @@ export class Duties {
     const shown = await this.#scope.registration.getNotifications({ tag: question.key });
     const wasTappedHere = question.tappedIndex !== null;
     const plan = endingOf({ isOnScreen: shown.length > 0, wasTappedHere, mustShow: this.#mustShow });
-    const result = plan === "repeat-quietly" ? resultPrompt(question, navigator.onLine) : null;
+    const result = plan === "repeat-quietly" ? resultPrompt(question, true) : null;
     if (result) await this.#show(result);
     else for (const notification of shown) notification.close();
   }

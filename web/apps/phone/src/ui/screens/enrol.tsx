@@ -1,6 +1,6 @@
 /** From the link to the first question in a minute: code and name, notifications, the token. */
 
-import { type NewToken, RefusedError, UnreachableError } from "@reflecto/core";
+import { ForeignReplyError, type NewToken, RefusedError, UnreachableError } from "@reflecto/core";
 import { useState } from "preact/hooks";
 import { addressOf } from "../../platform/place.ts";
 import { suggestedLabel, tidyCode } from "../../state/enrol.ts";
@@ -163,6 +163,7 @@ function TokenStep(props: { token: NewToken; onAsked: () => void; onCopied: () =
 }
 
 function problemOf(error: unknown): string {
+  if (error instanceof ForeignReplyError) return `${error.message}. The code is not used up.`;
   if (error instanceof UnreachableError) return "The server cannot be reached. Is this phone online?";
   if (!(error instanceof RefusedError)) return "This browser could not make or keep the keys. Is it a private window?";
   if (error.code === "invalid_code") return "This code is wrong, used or older than 10 minutes. Ask for a new one.";

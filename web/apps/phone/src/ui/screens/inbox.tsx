@@ -2,7 +2,7 @@
 
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { inbox, type NoteItem } from "../../state/lists.ts";
+import { inbox, isSounding, type NoteItem } from "../../state/lists.ts";
 import { sourceName } from "../../worker/decide-words.ts";
 import { CopyButton, Empty } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
@@ -12,7 +12,7 @@ import { Name, OutLink, Visible, When } from "../text.tsx";
 export function Inbox({ focusId }: { focusId: string | null }) {
   const app = useApp();
   const items = inbox(app.items);
-  const unread = items.filter((item) => !item.isRead);
+  const unread = items.filter((item) => !item.isRead && !isSounding(item, app.now()));
   const fresh = useRef(new Set<string>());
   for (const { key } of unread) fresh.current.add(key);
   useEffect(() => {

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { questions } from "../../state/lists.ts";
 import { outcomeOf, sourceName } from "../../worker/decide-words.ts";
 import { Empty } from "../controls.tsx";
-import { useApp, useOnline, useTick } from "../hooks.ts";
+import { useApp, useTick } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
 import { isTooSoon, useAppearance } from "../tap-guard.ts";
 import { Name, Visible, When } from "../text.tsx";
@@ -95,10 +95,9 @@ function TimeLeft({ question, now }: { question: Question; now: number }) {
 
 function AnswerArea({ question }: { question: Question }) {
   const app = useApp();
-  const isOnline = useOnline() && app.link !== "waiting";
   const [isBusy, setBusy] = useState(false);
   const appearance = useAppearance();
-  const outcome = outcomeOf(question, isOnline);
+  const outcome = outcomeOf(question, app.trouble === null);
   const { choices } = question.payload;
   const isTwo = choices.length === 2 && choices.every((label) => Array.from(label).length <= SHORT_LABEL_CHARS);
 

@@ -20,6 +20,9 @@ export function Revoked({ onDone }: { onDone: () => void }) {
       >
         Erase and pair again
       </WorkButton>
+      <button type="button" class="button" onClick={() => app.checkAgain()}>
+        Ask the server again
+      </button>
     </main>
   );
 }
