@@ -48,6 +48,7 @@ export const ERROR_STATUSES: Readonly<Record<string, number>> = {
   invalid_type: 400,
   invalid_class: 400,
   invalid_app_build: 400,
+  invalid_features: 400,
   invalid_push: 400,
   invalid_seq: 400,
   invalid_answered_at: 400,
