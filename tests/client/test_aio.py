@@ -254,7 +254,7 @@ async def test_a_file_is_either_a_path_or_content_with_a_name(server: AskerServe
 async def test_the_check_is_not_satisfied_by_just_any_web_server(server: AskerServer, connect: Connect):
     await connect(server).check()
     server.faults["GET"].append(replying(Reply(404, b"404 page not found")))
-    with pytest.raises(reflecto.NotFound):
+    with pytest.raises(reflecto.ServerError):
         await connect(server).check()
 
 

@@ -436,7 +436,7 @@ def test_check_takes_a_valid_token_and_refuses_others(server: AskerServer, conne
 
 def test_check_is_not_satisfied_by_just_any_web_server(server: AskerServer, connect: Connect):
     server.faults["GET"].append(replying(Reply(404, b"404 page not found")))
-    with pytest.raises(reflecto.NotFound):
+    with pytest.raises(reflecto.ServerError):
         connect().check()
 
 
