@@ -38,12 +38,18 @@ class Failed(Exception):  # noqa: N818 -- it names what happened
 
 
 class Lost(Failed):
-    """No reply, or one of a server that is not up: trying again may help."""
+    """No reply, or one of a server that is not up: trying again may help.
 
-    def __init__(self, message: str, pause_seconds: float = 0.0, *, arrived: bool = True) -> None:
+    `elsewhere`: something replied that is no Reflecto. Before it has the question that is more likely a wrong URL.
+    """
+
+    def __init__(
+        self, message: str, pause_seconds: float = 0.0, *, arrived: bool = True, elsewhere: bool = False
+    ) -> None:
         super().__init__(message)
         self.pause_seconds = pause_seconds
         self.arrived = arrived
+        self.elsewhere = elsewhere
 
 
 class Interrupted(BaseException):
@@ -100,7 +106,7 @@ class Server:
         except (ValueError, RecursionError):
             parsed = None
         if not isinstance(parsed, dict):  # a sign-in page, or a proxy's; the server may have the request all the same
-            raise Lost("the reply is not Reflecto's; is the URL right?")
+            raise Lost("the reply is not Reflecto's; is the URL right?", elsewhere=True)
         return parsed
 
     def _refusal(self, error: urllib.error.HTTPError) -> Failed:
@@ -113,7 +119,9 @@ class Server:
         pause = float(raw) if (raw := error.headers.get("Retry-After") or "").isdigit() else 0.0
         if code is None:  # a proxy, while the server is away; its 4xx has passed nothing on
             text = f"{error.code}, and not from Reflecto; is the URL right?"
-            return Lost(f"the server replied {text}", pause, arrived=error.code >= 500 and error.code != 503)
+            arrived = error.code >= 500 and error.code != 503
+            elsewhere = error.code < 500 and error.code not in (404, 429)  # these some say while the server is away
+            return Lost(f"the server replied {text}", pause, arrived=arrived, elsewhere=elsewhere)
         text = TOKEN_PATTERN.sub("[token]", f"{error.code} {code} {message}".strip())
         if error.code >= 500 or (error.code == 429 and code not in ("too_many_pending", "queue_full")):
             return Lost(f"the server replied {text}", pause, arrived=error.code not in (429, 503))
@@ -170,7 +178,7 @@ def ask(server: Server) -> dict[str, Any]:
     asked_id = ""
     try:
         until = time.monotonic() + GIVE_UP_SECONDS
-        asked = keep_trying(until, lambda: server.call("POST", "/v1/interactions", body), unless=lambda _: False)
+        asked = keep_trying(until, lambda: server.call("POST", "/v1/interactions", body), unless=lambda e: e.elsewhere)
         asked_id = str(asked.get("id"))
         if not re.fullmatch(r"int_[0-9a-f]{32}", asked_id):
             raise Failed("the reply names no question")
@@ -227,7 +235,7 @@ def send(server: Server) -> dict[str, Any]:
     names = {"message": "MESSAGE", "title": "TITLE", "priority": "PRIORITY", "url": "LINK"}
     body = {name: value for name, variable in names.items() if (value := os.environ.get(f"INPUT_{variable}", ""))}
     until = time.monotonic() + GIVE_UP_SECONDS
-    sent = keep_trying(until, lambda: server.call("POST", "/v1/send", body), unless=lambda error: error.arrived)
+    sent = keep_trying(until, lambda: server.call("POST", "/v1/send", body), unless=lambda e: e.arrived or e.elsewhere)
     for warning in sent.get("warnings") or []:
         say("warning", str(warning.get("message")) if isinstance(warning, dict) else "")
     return {"status": "sent", "id": sent.get("id")}

@@ -77,8 +77,13 @@ REFUSALS = {
     "token": (Reply.json(401, {"error": "invalid_token"}), "invalid_token"),
     "too many": (Reply.error(429, "too_many_pending"), "too_many_pending"),
     "not Reflecto": (Reply(200, b"Approve"), "is the URL right"),
+<<<<<<< HEAD
     "nested deeply": (Reply(200, b"[" * 3_000 + b"]" * 3_000), "is the URL right"),
     "nested deeply in a refusal": (Reply(400, b"[" * 3_000 + b"]" * 3_000), "400"),
+=======
+    "a proxy's password": (Reply(401, b"<h1>Log in</h1>"), "is the URL right"),
+    "OAuth's": (Reply.json(401, {"error": "invalid_token", "error_description": "x"}), "is the URL right"),
+>>>>>>> a20eafc (The Action waits a proxy's page out once its question is stored)
     "redirect": (Reply(302, b"", {"Location": "http://127.0.0.1:1/"}), "302"),
     "no id": (Reply.json(201, {"id": "../../etc", "expires_at": 1}), "names no question"),
 }
@@ -94,6 +99,15 @@ def test_a_refusal_fails_in_one_line(asker: AskerServer, step: StepOf, reply: Re
     assert out.splitlines()[-1].startswith("::error::")
     assert told in out
     assert asking.outputs == {"choice": "", "index": "", "status": "failed", "id": ""}
+
+
+@pytest.mark.parametrize(
+    "page", [Reply(401, b"<h1>Log in</h1>"), Reply(409, b"conflict"), Reply(200, b"<h1>Sign in</h1>")], ids=str
+)
+def test_a_proxy_s_page_does_not_end_the_waiting_for_an_answer(asker: AskerServer, step: StepOf, page: Reply):
+    tap(asker)
+    asker.faults["GET"].append(replying(page))
+    assert step(url=asker.url, question="Deploy?").run()[0] == 0
 
 
 @pytest.mark.parametrize("change", [{"choice_index": 1}, {"choice_index": None}, {"question": "Sleep?"}], ids=str)
@@ -188,7 +202,7 @@ def test_nothing_that_came_from_elsewhere_is_a_command_to_the_runner(asker: Aske
 
 
 def test_a_message_of_the_servers_is_one_line_and_shows_no_token(asker: AskerServer, step: StepOf):
-    leak = {"error": {"code": "x", "message": f"{TOKEN}\n::set-env::x"}}
+    leak = {"error": {"code": "no_phone_device", "message": f"{TOKEN}\n::set-env::x"}}
     asker.faults["POST"].append(replying(Reply.json(409, leak)))
     _, out = step(url=asker.url, question="Deploy?").run()
     assert TOKEN not in without_mask(out)

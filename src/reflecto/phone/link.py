@@ -14,8 +14,8 @@ import msgspec
 
 from reflecto.contract import errors
 from reflecto.contract.devices import SyncEntry
-from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.interactions import AnswerResponse
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.refusals import Refusal
 from reflecto.phone.lifecycle import Verdict
 from reflecto.phone.replies import describe_failure, read_refusal, retry_after_seconds

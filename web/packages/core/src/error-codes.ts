@@ -39,6 +39,7 @@ export const ERROR_STATUSES: Readonly<Record<string, number>> = {
   phone_app_outdated: 426,
   rate_limit_exceeded: 429,
   too_many_pending: 429,
+  queue_full: 429,
   internal_error: 500,
   unavailable: 503,
   invalid_code: 403,
