@@ -77,13 +77,10 @@ REFUSALS = {
     "token": (Reply.json(401, {"error": "invalid_token"}), "invalid_token"),
     "too many": (Reply.error(429, "too_many_pending"), "too_many_pending"),
     "not Reflecto": (Reply(200, b"Approve"), "is the URL right"),
-<<<<<<< HEAD
     "nested deeply": (Reply(200, b"[" * 3_000 + b"]" * 3_000), "is the URL right"),
     "nested deeply in a refusal": (Reply(400, b"[" * 3_000 + b"]" * 3_000), "400"),
-=======
     "a proxy's password": (Reply(401, b"<h1>Log in</h1>"), "is the URL right"),
     "OAuth's": (Reply.json(401, {"error": "invalid_token", "error_description": "x"}), "is the URL right"),
->>>>>>> a20eafc (The Action waits a proxy's page out once its question is stored)
     "redirect": (Reply(302, b"", {"Location": "http://127.0.0.1:1/"}), "302"),
     "no id": (Reply.json(201, {"id": "../../etc", "expires_at": 1}), "names no question"),
 }
