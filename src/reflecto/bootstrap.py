@@ -58,8 +58,8 @@ from reflecto.push.vapid import LOCAL_CONTACT, Vapid, contact_for
 from reflecto.push.webpush import WebPush
 from reflecto.store.sqlite.store import SqliteStore
 
-REMINDER_CHECK_SECONDS: Final = 1
 EXPIRY_CHECK_SECONDS: Final = 10  # of questions, for the log alone
+DUE_CHECK_SECONDS: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +181,14 @@ class Services:
         self.hub.start()
         self.store.when_changed_elsewhere(self.hub.wake_all)
         await self.quotas.monthly.load(self.store, self.clock.now())
+        await self.interactions.tethers.spare_all()
         await self.push.start()
         chores = [
             asyncio.create_task(self._repeat(FLUSH_SECONDS, self._keep_house)),
-            asyncio.create_task(self._repeat(REMINDER_CHECK_SECONDS, self.reminders.fire_due)),
             asyncio.create_task(self._repeat(EXPIRY_CHECK_SECONDS, self.interactions.tell_expired)),
+            asyncio.create_task(
+                self._repeat(DUE_CHECK_SECONDS, self.reminders.fire_due, self.interactions.tethers.settle_due)
+            ),
         ]
         try:
             yield
@@ -199,16 +202,17 @@ class Services:
                 await self._write_notes()
             await self.store.close()
 
-    async def _repeat(self, seconds: float, chore: Callable[[], Awaitable[object]]) -> None:
-        """Run `chore` now and every so often. A store that is down says so by itself; the next round tries again."""
+    async def _repeat(self, seconds: float, *chores: Callable[[], Awaitable[object]]) -> None:
+        """Run `chores` now and every so often. A store that is down says so by itself; the next round tries again."""
         never = asyncio.Event()
         while True:
-            try:
-                await chore()
-            except StoreUnavailableError:
-                pass
-            except Exception:  # reminders must not stop coming until the next restart
-                logger.exception("a chore failed; the next round tries again")
+            for chore in chores:
+                try:
+                    await chore()
+                except StoreUnavailableError:
+                    pass
+                except Exception:  # reminders must not stop coming until the next restart
+                    logger.exception("a chore failed; the next round tries again")
             await self.clock.wait(never, self.clock.now() + seconds)
 
     async def _keep_house(self) -> None:

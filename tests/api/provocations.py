@@ -165,6 +165,7 @@ PROVOCATIONS: Final[Mapping[str, Provoke]] = {
     "invalid_question": ask(question=""),
     "invalid_choices": ask(choices=["a"]),
     "invalid_expires_in": ask(expires_in=1),
+    "invalid_tether": ask(tether=4),
     "invalid_idempotency_key": ask(idempotency_key=""),
     "invalid_choice": answer(choice_index=3),
     "invalid_message": send(message=""),

@@ -24,6 +24,7 @@ async def test_a_withdrawal_returns_the_cancelled_state(sender: Program, clock: 
         "answered_at": None,
         "answered_by": None,
         "receipt": None,
+        "reason": "withdrawn",
     }
     assert "retry-after" not in withdrawn.headers
 
@@ -47,7 +48,13 @@ async def test_the_prompt_vanishes_from_every_phone(server: RunningServer, phone
             assert (closed.type, closed.id, closed.payload) == (
                 "interaction.closed",
                 question,
-                {"status": "cancelled", "choice_index": None, "answered_by": None, "answered_by_id": None},
+                {
+                    "status": "cancelled",
+                    "choice_index": None,
+                    "answered_by": None,
+                    "answered_by_id": None,
+                    "reason": "withdrawn",
+                },
             )
 
 

@@ -3,9 +3,11 @@
 It shares no rule with the product, so that an error there is not repeated here. Times are Unix seconds.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from reflecto.contract.interactions import Reason
 from reflecto.core.model import Delivery, Device, Interaction, QueueEntry, SetupCode, Tap, Token
 from reflecto.core.ports import Addition, CreateResult, Creation, EndResult, Redemption, Relaying, Verdict
 from reflecto.core.queue_room import QueueLimits
@@ -73,19 +75,51 @@ class ModelStore:
         self.append_to_queues(withdrawals)
         return EndResult(Verdict.ACCEPTED, self.questions[found.id])
 
-    def cancel_if_pending(self, interaction_id: str, withdrawals: Sequence[Delivery], now: float) -> EndResult | None:
+    def cancel_if_pending(
+        self, interaction_id: str, withdrawals: Sequence[Delivery], now: float, reason: Reason = "withdrawn"
+    ) -> EndResult | None:
         found = self.find_interaction(interaction_id, now)
         if found is None:
             return None
-        if found.status == "cancelled":
+        if found.status == "cancelled" or (found.status == "pending" and self._is_left(found, now)):
             return EndResult(Verdict.REPEATED, found)
         if found.tap is not None:
             return EndResult(Verdict.ALREADY_ANSWERED, found)
         if not self._is_pending(found, now):
             return EndResult(Verdict.CLOSED, found)
-        self.questions[found.id] = replace(found, status="cancelled", ended_at=int(now))
+        self.questions[found.id] = replace(found, status="cancelled", ended_at=int(now), reason=reason)
         self.append_to_queues(withdrawals)
         return EndResult(Verdict.ACCEPTED, self.questions[found.id])
+
+    def hold_tether(self, interaction_id: str, until: float, now: float) -> Interaction | None:
+        found = self.find_interaction(interaction_id, now)
+        if found and found.awaited_until is not None and self._is_pending(found, now):
+            found = self.questions[found.id] = replace(found, awaited_until=max(found.awaited_until, until))
+        return found
+
+    def release_tether(self, interaction_id: str, until: float, now: float) -> None:
+        found = self.questions.get(interaction_id)
+        if found and found.status == "pending" and found.awaited_until == until:
+            self.questions[found.id] = replace(found, awaited_until=now)
+
+    def close_if_abandoned(
+        self, interaction_id: str, withdrawals: Sequence[Delivery], now: float
+    ) -> Interaction | None:
+        found = self.find_interaction(interaction_id, now)
+        if found is None or found.status != "pending" or not self._is_left(found, now):
+            return None
+        ended_at = int(self._left_at(found))
+        self.questions[found.id] = replace(found, status="cancelled", ended_at=ended_at, reason="abandoned")
+        self.append_to_queues(withdrawals)
+        return self.questions[found.id]
+
+    def list_abandoned(self, now: float) -> set[str]:
+        return {each.id for each in self.questions.values() if each.status == "pending" and self._is_left(each, now)}
+
+    def spare_tethered(self, now: float) -> None:
+        for each in list(self.questions.values()):
+            if each.status == "pending" and each.awaited_until is not None and each.expires_at > now:
+                self.questions[each.id] = replace(each, awaited_until=max(each.awaited_until, now))
 
     def list_pending(self, token_id: str, now: float) -> set[str]:
         return {
@@ -94,7 +128,11 @@ class ModelStore:
 
     def list_expired(self, after: float, until: float) -> set[str]:
         return {
-            each.id for each in self.questions.values() if each.status == "pending" and after < each.expires_at <= until
+            each.id
+            for each in self.questions.values()
+            if each.status == "pending"
+            and after < each.expires_at <= until
+            and each.expires_at <= self._left_at(each)
         }
 
     def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
@@ -274,7 +312,18 @@ class ModelStore:
         return sum(map(len, self.queues.values())) + len(self.codes) + len(self.questions) + len(self.tokens)
 
     def _is_pending(self, interaction: Interaction, now: float) -> bool:
-        return interaction.status == "pending" and now < interaction.expires_at
+        is_open = interaction.status == "pending" and now < interaction.expires_at
+        return is_open and not self._is_left(interaction, now)
 
-    def _ended_at(self, interaction: Interaction) -> int:
-        return interaction.expires_at if interaction.ended_at is None else interaction.ended_at
+    def _left_at(self, interaction: Interaction) -> float:
+        if interaction.tether is None or interaction.awaited_until is None:
+            return math.inf
+        return interaction.awaited_until + interaction.tether
+
+    def _is_left(self, interaction: Interaction, now: float) -> bool:
+        return self._left_at(interaction) <= now and self._left_at(interaction) < interaction.expires_at
+
+    def _ended_at(self, interaction: Interaction) -> float:
+        if interaction.ended_at is not None:
+            return interaction.ended_at
+        return min(interaction.expires_at, self._left_at(interaction))

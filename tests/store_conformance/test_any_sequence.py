@@ -142,10 +142,17 @@ class Comparison(RuleBasedStateMachine):
         there = self.model.list_devices(token.owner_id)
         return [make_delivery(each, expires_at=expires_at, is_essential=True) for each in there]
 
-    @rule(target=questions, token=tokens, expires_in=st.sampled_from([MINUTE, HOUR, DAY]), phones=st.integers(0, 3))
-    def ask(self, token: Token, expires_in: int, phones: int) -> Interaction:
+    @rule(
+        target=questions,
+        token=tokens,
+        expires_in=st.sampled_from([MINUTE, HOUR, DAY]),
+        phones=st.integers(0, 3),
+        tether=st.sampled_from([None, 5, MINUTE, 300]),
+    )
+    def ask(self, token: Token, expires_in: int, phones: int, tether: int | None) -> Interaction:
         expires_at = int(self.now) + expires_in
-        new = make_interaction(token, created_at=int(self.now), expires_at=expires_at)
+        tethered = {} if tether is None else {"tether": tether, "awaited_until": self.now}
+        new = make_interaction(token, created_at=int(self.now), expires_at=expires_at, **tethered)
         there = frozenset(each.id for each in self.model.list_devices(token.owner_id) if each.device_class == "phone")
         seen = {0: None, 1: frozenset({"dev_gone"})}.get(phones, there)
         self.call("create_interaction_once", new, self.prompts(token, expires_at), seen, self.now)
@@ -181,6 +188,24 @@ class Comparison(RuleBasedStateMachine):
         others = [make_delivery(each) for each in self.model.list_devices(question.owner_id)]
         self.call("cancel_if_pending", question.id, others, self.now)
 
+    @rule(question=questions, seconds=st.sampled_from([0, 0.25, 50, MINUTE]))
+    def hold(self, question: Interaction, seconds: float) -> None:
+        self.call("hold_tether", question.id, self.now + seconds, self.now)
+
+    @rule(question=questions)
+    def release(self, question: Interaction) -> None:
+        noted = self.model.questions.get(question.id, question).awaited_until
+        self.call("release_tether", question.id, self.now + 50 if noted is None else noted, self.now)
+
+    @rule(question=questions)
+    def close_one_abandoned(self, question: Interaction) -> None:
+        others = [make_delivery(each) for each in self.model.list_devices(question.owner_id)]
+        self.call("close_if_abandoned", question.id, others, self.now)
+
+    @rule()
+    def restart(self) -> None:
+        self.call("spare_tethered", self.now)
+
     @rule(first=devices, second=devices, ttl=st.sampled_from([1, HOUR, 3 * DAY]))
     def deliver(self, first: Device, second: Device, ttl: int) -> None:
         expires_at = int(self.now) + ttl
@@ -215,7 +240,7 @@ class Comparison(RuleBasedStateMachine):
     def note_activity(self, token: Token, device: Device) -> None:
         self.call("record_activity", {token.id: int(self.now)}, {device.id: int(self.now)})
 
-    @rule(seconds=st.sampled_from([0.5, 1, 59.5, MINUTE, 600, HOUR, DAY, 3 * DAY, 30 * DAY]))
+    @rule(seconds=st.sampled_from([0.5, 1, 4.75, 59.5, MINUTE, 600, HOUR, DAY, 3 * DAY, 30 * DAY]))
     def pass_time(self, seconds: float) -> None:
         self.now += seconds
 
@@ -238,6 +263,8 @@ class Comparison(RuleBasedStateMachine):
             assert {each.id for each in pending} == self.model.list_pending(token.id, self.now)
         expired = self.read("list_expired", self.now - 900, self.now)
         assert {each.id for each in expired} == self.model.list_expired(self.now - 900, self.now)
+        abandoned = {each.id for each in self.read("list_abandoned", self.now)}
+        assert abandoned == self.model.list_abandoned(self.now)
         for question_id in self.seen_questions:
             self.call("find_interaction", question_id, self.now)
 

@@ -87,7 +87,7 @@ async def test_a_tap_counts_until_just_before_expiry_and_not_from_then_on(store:
 async def test_a_cancelled_question_takes_no_answer(store: Store):
     phone, token = await found_owner(store)
     new = await created(store, token, phone)
-    cancelled = replace(new, status="cancelled", ended_at=NOW + 5)
+    cancelled = replace(new, status="cancelled", ended_at=NOW + 5, reason="withdrawn")
     withdrawal = make_delivery(phone, b"withdrawn")
     assert await store.cancel_if_pending(new.id, [withdrawal], NOW + 5.5) == EndResult(Verdict.ACCEPTED, cancelled)
     result = await store.record_answer_if_pending(new.id, make_tap(phone), [], NOW + 6)
@@ -100,7 +100,8 @@ async def test_cancelling_again_changes_nothing(store: Store):
     new = await created(store, token, phone)
     await store.cancel_if_pending(new.id, [], NOW + 5)
     again = await store.cancel_if_pending(new.id, [make_delivery(phone)], NOW + 700)
-    assert again == EndResult(Verdict.REPEATED, replace(new, status="cancelled", ended_at=NOW + 5))
+    withdrawn = replace(new, status="cancelled", ended_at=NOW + 5, reason="withdrawn")
+    assert again == EndResult(Verdict.REPEATED, withdrawn)
     assert len(await blobs(store, phone)) == 1
 
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 import pytest
 
 from reflecto.contract.ids import new_id
-from reflecto.core.model import Token
-from reflecto.core.ports import Addition, Creation, Redemption, Store, Verdict
+from reflecto.core.model import Interaction, Token
+from reflecto.core.ports import Addition, Creation, EndResult, Redemption, Store, Verdict
 from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_tap, make_token
 from tests.fakes import BOUND_SECONDS
 from tests.store_conformance.world import blobs, create, created, found_owner, join, queue
@@ -94,6 +94,60 @@ async def test_either_the_tap_or_the_withdrawal_wins_never_both(handles: list[St
             (Verdict.ACCEPTED, Verdict.ALREADY_ANSWERED),
             (Verdict.CLOSED, Verdict.ACCEPTED),
         }
+
+
+async def test_either_the_tap_or_the_abandonment_wins_never_both(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    end = NOW + 20
+    for _ in range(10):
+        question = await created(store, token, phone, tether=20, awaited_until=float(NOW))
+        before = len(await blobs(store, phone))
+        tapped, ended = await at_once(
+            [
+                handles[0].record_answer_if_pending(question.id, make_tap(phone), [], end - 0.001),
+                handles[-1].close_if_abandoned(question.id, [make_delivery(phone)], end),
+            ]
+        )
+        assert isinstance(tapped, EndResult)
+        found = await store.find_interaction(question.id, end)
+        assert found is not None
+        if ended is None:
+            assert (tapped.verdict, found.status) == (Verdict.ACCEPTED, "answered")
+            assert len(await blobs(store, phone)) == before
+        else:
+            assert (tapped.verdict, found.reason) == (Verdict.CLOSED, "abandoned")
+            assert len(await blobs(store, phone)) == before + 1
+
+
+async def test_a_wait_and_the_abandonment_agree_which_came_first(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    end = NOW + 20
+    for _ in range(10):
+        question = await created(store, token, phone, tether=20, awaited_until=float(NOW))
+        held, ended = await at_once(
+            [
+                handles[0].hold_tether(question.id, end + 50, end - 0.001),
+                handles[-1].close_if_abandoned(question.id, [], end),
+            ]
+        )
+        found = await store.find_interaction(question.id, end)
+        assert isinstance(held, Interaction)
+        assert held == found
+        assert held.status == ("pending" if ended is None else "cancelled")
+        await store.cancel_if_pending(question.id, [], end)
+
+
+async def test_64_closings_of_an_abandoned_question_close_it_once(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    question = await created(store, token, phone, tether=20, awaited_until=float(NOW))
+    results = await at_once(
+        [at.close_if_abandoned(question.id, [make_delivery(phone)], NOW + 20) for at in islice(cycle(handles), 64)]
+    )
+    assert len([result for result in results if result is not None]) == 1
+    assert len(await blobs(store, phone)) == 2
 
 
 async def test_32_redemptions_of_one_code_add_one_device(handles: list[Store]):

@@ -19,6 +19,9 @@ PENDING: Final = make_interaction(TOKEN)
 ANSWERED: Final = replace(PENDING, status="answered", ended_at=NOW + 10, tap=make_tap(PHONE, 1))
 CANCELLED: Final = replace(PENDING, status="cancelled", ended_at=NOW + 10)
 
+TETHERED: Final = replace(PENDING, tether=20, awaited_until=NOW + 50.5)
+EXPIRES_FIRST: Final = replace(PENDING, tether=20, awaited_until=NOW + 580.0)
+
 IN_TIME, AT_EXPIRY, LATER = NOW + 599.999, NOW + 600, NOW + 50_000
 
 
@@ -33,6 +36,12 @@ IN_TIME, AT_EXPIRY, LATER = NOW + 599.999, NOW + 600, NOW + 50_000
         (ANSWERED, LATER, "answered"),
         (CANCELLED, IN_TIME, "cancelled"),
         (CANCELLED, LATER, "cancelled"),
+        (TETHERED, NOW + 70.499, "pending"),
+        (TETHERED, NOW + 70.5, "cancelled"),
+        (TETHERED, LATER, "cancelled"),
+        (EXPIRES_FIRST, IN_TIME, "pending"),
+        (EXPIRES_FIRST, AT_EXPIRY, "expired"),
+        (replace(ANSWERED, tether=20, awaited_until=float(NOW)), LATER, "answered"),
     ],
 )
 def test_the_status_at_an_instant(interaction: Interaction, now: float, status: str):
@@ -48,6 +57,9 @@ def test_the_status_at_an_instant(interaction: Interaction, now: float, status: 
         (ANSWERED, LATER, Verdict.ALREADY_ANSWERED, Verdict.ALREADY_ANSWERED),
         (CANCELLED, IN_TIME, Verdict.CLOSED, Verdict.REPEATED),
         (CANCELLED, LATER, Verdict.CLOSED, Verdict.REPEATED),
+        (TETHERED, NOW + 70.499, Verdict.ACCEPTED, Verdict.ACCEPTED),
+        (TETHERED, NOW + 70.5, Verdict.CLOSED, Verdict.REPEATED),
+        (EXPIRES_FIRST, AT_EXPIRY, Verdict.CLOSED, Verdict.CLOSED),
     ],
 )
 def test_what_a_tap_and_a_withdrawal_come_to(interaction: Interaction, now: float, tap: Verdict, cancel: Verdict):
@@ -69,9 +81,10 @@ def test_the_table_says_what_becomes_of_every_status():
 
 
 @pytest.mark.parametrize(
-    ("interaction", "ended_at"), [(PENDING, NOW + 600), (ANSWERED, NOW + 10), (CANCELLED, NOW + 10)]
+    ("interaction", "ended_at"),
+    [(PENDING, NOW + 600), (ANSWERED, NOW + 10), (CANCELLED, NOW + 10), (TETHERED, NOW + 70.5)],
 )
-def test_a_question_is_kept_for_24_hours_after_its_end_to_the_instant(interaction: Interaction, ended_at: int):
+def test_a_question_is_kept_for_24_hours_after_its_end_to_the_instant(interaction: Interaction, ended_at: float):
     assert is_retained(interaction, ended_at + 86_399.999)
     assert not is_retained(interaction, ended_at + 86_400)
 

@@ -4,6 +4,7 @@ from starlette.routing import Route
 
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.api.limits import Gate
+from reflecto.api.patience import answer_unless_gone
 from reflecto.contract.interactions import (
     AnswerRequest,
     CreateInteractionRequest,
@@ -32,7 +33,14 @@ def interaction_routes(gate: Gate, interactions: Interactions) -> list[Route]:
 
     async def read(call: Call) -> Reply:
         sender = await auth.sender(call)
-        return _state_reply(await interactions.wait(sender, call.path_params["id"], call.wait_seconds()))
+        question_id, seconds = call.path_params["id"], call.wait_seconds()
+        if not seconds:
+            return _state_reply(await interactions.read(sender, question_id))
+
+        async def wait() -> Reply:
+            return _state_reply(await interactions.wait(sender, question_id, seconds))
+
+        return await answer_unless_gone(call, wait())
 
     async def cancel(call: Call) -> Reply:
         sender = await auth.sender(call)

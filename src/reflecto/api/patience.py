@@ -56,6 +56,21 @@ async def answer_patiently(call: Call, work: Coroutine[Any, Any, Reply], clock: 
         await asyncio.gather(working, leaving, return_exceptions=True)
 
 
+async def answer_unless_gone(call: Call, work: Coroutine[Any, Any, Reply]) -> Reply:
+    """Run `work` and return its reply; it is cancelled when the client leaves. Raises: ClientDisconnectedError."""
+    working = asyncio.create_task(work)
+    leaving = asyncio.create_task(_until_gone(call))
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnectedError
+        return working.result()
+    finally:
+        leaving.cancel()
+        working.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
 async def _until_gone(call: Call) -> None:
     while (await call.receive())["type"] != "http.disconnect":
         pass

@@ -58,6 +58,7 @@ INVALID_CHOICES: Final = _row(
 )
 INVALID_EXPIRES_IN: Final = _row("invalid_expires_in", 400, "expires_in must be a whole number from 60 to 86400")
 INVALID_IDEMPOTENCY_KEY: Final = _row("invalid_idempotency_key", 400, "idempotency_key must be 1 to 128 characters")
+INVALID_TETHER: Final = _row("invalid_tether", 400, "tether must be a whole number from 5 to 300")
 INVALID_CHOICE: Final = _row("invalid_choice", 400, "The choice must be one of the question's choices")
 INVALID_MESSAGE: Final = _row("invalid_message", 400, "message must be text of at least 1 byte")
 MESSAGE_TOO_LONG: Final = _row("message_too_long", 400, "message must be ≤ 1500 bytes", "bytes", "max")

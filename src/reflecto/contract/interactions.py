@@ -16,11 +16,14 @@ from reflecto.contract.limits import (
     EXPIRES_IN_MIN_SECONDS,
     IDEMPOTENCY_KEY_MAX_CHARS,
     QUESTION_MAX_CHARS,
+    TETHER_MAX_SECONDS,
+    TETHER_MIN_SECONDS,
 )
 from reflecto.contract.visibility import seen_of
 from reflecto.contract.wire import Request, is_not_blank
 
 Status = Literal["pending", "answered", "expired", "cancelled"]
+Reason = Literal["withdrawn", "abandoned", "revoked"]  # why a question is cancelled
 Choice = Annotated[str, Meta(min_length=1, max_length=CHOICE_MAX_CHARS)]
 
 
@@ -38,6 +41,7 @@ class CreateInteractionRequest(Request, frozen=True, kw_only=True):
         "choices": errors.INVALID_CHOICES,
         "expires_in": errors.INVALID_EXPIRES_IN,
         "idempotency_key": errors.INVALID_IDEMPOTENCY_KEY,
+        "tether": errors.INVALID_TETHER,
     }
     field_checks: ClassVar = {"question": is_not_blank, "choices": _are_different}
 
@@ -47,6 +51,7 @@ class CreateInteractionRequest(Request, frozen=True, kw_only=True):
     idempotency_key: Annotated[str, Meta(min_length=1, max_length=IDEMPOTENCY_KEY_MAX_CHARS)] | msgspec.UnsetType = (
         msgspec.UNSET
     )
+    tether: Annotated[int, Meta(ge=TETHER_MIN_SECONDS, le=TETHER_MAX_SECONDS)] | msgspec.UnsetType = msgspec.UNSET
 
 
 class CreateInteractionResponse(msgspec.Struct, frozen=True):
@@ -77,7 +82,7 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 class InteractionState(msgspec.Struct, frozen=True):
-    """A question as its asker reads it. Times are Unix seconds by the server's clock."""
+    """A question as its asker reads it. Times are Unix seconds by the server's clock; `reason` only if cancelled."""
 
     id: str
     status: Status
@@ -90,6 +95,7 @@ class InteractionState(msgspec.Struct, frozen=True):
     answered_at: int | None
     answered_by: AnsweredBy | None
     receipt: Receipt | None = None
+    reason: Reason | msgspec.UnsetType = msgspec.UNSET
 
 
 class SimulateRequest(Request, frozen=True, kw_only=True):

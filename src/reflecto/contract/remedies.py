@@ -15,6 +15,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     "invalid_choices": _FIX_FIELD,
     "invalid_expires_in": _FIX_FIELD,
     "invalid_idempotency_key": _FIX_FIELD,
+    "invalid_tether": _FIX_FIELD,
     "invalid_choice": "Send one of the question's choices: the label to the letter, or its index.",
     "invalid_message": _FIX_FIELD,
     "message_too_long": "Shorten it to `max` bytes of UTF-8; `bytes` says how long it is.",

@@ -67,6 +67,7 @@ QUESTION_ASKED: Final = Event(
 )
 QUESTION_ANSWERED: Final = Event("question_answered", ("question", "token", "device"), "the first tap")
 QUESTION_WITHDRAWN: Final = Event("question_withdrawn", ("question", "token"), "its asker no longer wants to know")
+QUESTION_ABANDONED: Final = Event("question_abandoned", ("question", "token"), "nobody waited for it; see `tether`")
 QUESTION_EXPIRED: Final = Event("question_expired", ("question", "token"), "nobody answered in time")
 PUSH_REFUSED: Final = Event(
     "push_refused", ("service", "status", "reason"), "once for each push service and reason", logging.WARNING
@@ -88,6 +89,7 @@ EVENTS: Final = (
     QUESTION_ASKED,
     QUESTION_ANSWERED,
     QUESTION_WITHDRAWN,
+    QUESTION_ABANDONED,
     QUESTION_EXPIRED,
     PUSH_REFUSED,
     PUSH_FAILED,

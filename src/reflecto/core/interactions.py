@@ -33,6 +33,7 @@ from reflecto.contract.interactions import (
     AnswerResponse,
     CreateInteractionRequest,
     InteractionState,
+    Reason,
     Receipt,
     SimulateRequest,
     Status,
@@ -45,8 +46,11 @@ from reflecto.core.events import QUESTION_ANSWERED, QUESTION_ASKED, QUESTION_EXP
 from reflecto.core.model import Delivery, Device, Interaction, Tap
 from reflecto.core.ports import Creation, EndResult, Store, Verdict, Wakeups
 from reflecto.core.quotas import Quotas
-from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
+from reflecto.core.sealing import Sealer, make_envelope
 from reflecto.core.sender import Sender
+from reflecto.core.tether_rules import abandoned_at, is_abandoned
+from reflecto.core.tethers import Tethers
+from reflecto.core.withdrawals import seal_withdrawals
 from reflecto.crypto.answers import SIGNATURE_BYTES
 from reflecto.crypto.encoding import decode_base64, encode_base64
 from reflecto.crypto.envelopes import open_blob, seal
@@ -62,7 +66,9 @@ LIFECYCLE: Final[dict[Status, dict[Literal["answer", "cancel"], Verdict]]] = {
 
 
 def status_at(interaction: Interaction, now: float) -> Status:
-    """Return the status; a pending question is expired from the instant `now` reaches `expires_at`."""
+    """Return the status; a pending question ends when `now` reaches `expires_at`, or earlier by its tether."""
+    if interaction.status == "pending" and is_abandoned(interaction, now):
+        return "cancelled"
     if interaction.status == "pending" and now >= interaction.expires_at:
         return "expired"
     return interaction.status
@@ -70,7 +76,8 @@ def status_at(interaction: Interaction, now: float) -> Status:
 
 def is_retained(interaction: Interaction, now: float) -> bool:
     """Tell whether the question can still be read: until 24 h after it ended."""
-    return now < (interaction.ended_at or interaction.expires_at) + RETENTION_SECONDS
+    ended_at = interaction.ended_at or abandoned_at(interaction) or interaction.expires_at
+    return now < ended_at + RETENTION_SECONDS
 
 
 def judge_answer(interaction: Interaction, tap: Tap, now: float) -> Verdict:
@@ -114,6 +121,7 @@ class Interactions:
         clock: Clock,
         min_phone_build: int | None = None,
     ) -> None:
+        self.tethers = Tethers(store, wakeups, sealer, clock)
         self._store = store
         self._wakeups = wakeups
         self._sealer = sealer
@@ -139,7 +147,7 @@ class Interactions:
                 async with self._asking.setdefault(new.repeat_mark, asyncio.Lock()):
                     repeated = await self._store.find_repeat(sender.token.id, new.repeat_mark, now)
                     if repeated is not None:
-                        return _asked(repeated, new)
+                        return _asked(await self.tethers.hold(repeated, now), new)
                     asked = await self._create(sender, request, new, now)
                     if asked is not None:
                         return asked
@@ -147,24 +155,30 @@ class Interactions:
 
     async def read(self, sender: Sender, interaction_id: str) -> InteractionState:
         """Return the question as it stands. Raises: ApiError `not_found`, also for another token's question."""
-        return self._state_of(sender, await self._find(sender, interaction_id))
+        interaction = await self._find(sender, interaction_id)
+        return self._state_of(sender, await self.tethers.hold(interaction, self._clock.now()))
 
     async def wait(self, sender: Sender, interaction_id: str, seconds: int) -> InteractionState:
         """Return as soon as the question has ended, at the latest after `seconds`. Raises: ApiError `not_found`."""
         until = self._clock.now() + seconds
+        interaction = await self._find(sender, interaction_id)
         with self._wakeups.watch(interaction_id) as changed:
-            while True:
-                changed.clear()
-                interaction = await self._find(sender, interaction_id)
-                now = self._clock.now()
-                if status_at(interaction, now) != "pending" or now >= until or self._wakeups.closing:
-                    return self._state_of(sender, interaction)
-                await self._clock.wait(changed, min(until, interaction.expires_at))
+            try:
+                while True:
+                    changed.clear()
+                    interaction = await self.tethers.hold(await self._find(sender, interaction_id), until)
+                    now = self._clock.now()
+                    if status_at(interaction, now) != "pending" or now >= until or self._wakeups.closing:
+                        return self._state_of(sender, interaction)
+                    await self._clock.wait(changed, min(until, interaction.expires_at))
+            except asyncio.CancelledError:  # whoever waited has gone
+                await self.tethers.release(interaction, until)
+                raise
 
     async def cancel(self, sender: Sender, interaction_id: str) -> InteractionState:
         """Withdraw the question. Raises: ApiError `not_found`, `already_answered`, `interaction_closed`."""
         interaction = await self._find(sender, interaction_id)
-        result = await self._cancel(interaction)
+        result = await self._cancel(interaction, "withdrawn")
         state = self._state_of(sender, result.interaction)
         if result.verdict is Verdict.ALREADY_ANSWERED:
             raise ApiError(ALREADY_ANSWERED, details={"choice": state.choice, "choice_index": state.choice_index})
@@ -176,7 +190,7 @@ class Interactions:
         """Cancel everything the owner's token still asks; answers that win meanwhile stay."""
         for interaction in await self._store.list_pending(token_id, self._clock.now()):
             if interaction.owner_id == owner_id:
-                await self._cancel(interaction)
+                await self._cancel(interaction, "revoked")
 
     async def tell_expired(self) -> None:
         """Log the questions that expired since the last call: nothing else happens when one does."""
@@ -219,7 +233,7 @@ class Interactions:
             signature=_signature_of(request),
         )
         answered = InteractionClosedPayload("answered", tap.choice_index, device.label, device.id)
-        withdrawals = await self._withdrawals(interaction, answered, now, winner_id=device.id)
+        withdrawals = await seal_withdrawals(self._store, self._sealer, interaction, answered, now, winner_id=device.id)
         recorded = await self._record(interaction, tap, withdrawals, now)
         return AnswerResponse(recorded.id, "answered", tap.choice_index, recorded.ended_at or int(now))
 
@@ -255,16 +269,18 @@ class Interactions:
         if result.verdict is Verdict.ALREADY_ANSWERED:
             raise ApiError(ALREADY_ANSWERED, details=_winning_answer(result.interaction))
         if result.verdict is Verdict.CLOSED:
+            await self.tethers.settle(result.interaction)
             raise ApiError(INTERACTION_CLOSED, details={"status": status_at(result.interaction, now)})
         if result.verdict is Verdict.ACCEPTED:
             self._ended(interaction.id, withdrawals)
             QUESTION_ANSWERED.log(question=interaction.id, token=interaction.token_id, device=tap.device_id)
         return result.interaction
 
-    async def _cancel(self, interaction: Interaction) -> EndResult:
+    async def _cancel(self, interaction: Interaction, reason: Reason) -> EndResult:
         now = self._clock.now()
-        withdrawals = await self._withdrawals(interaction, InteractionClosedPayload("cancelled"), now)
-        result = await self._store.cancel_if_pending(interaction.id, withdrawals, now)
+        closed = InteractionClosedPayload("cancelled", reason=reason)
+        withdrawals = await seal_withdrawals(self._store, self._sealer, interaction, closed, now)
+        result = await self._store.cancel_if_pending(interaction.id, withdrawals, now, reason)
         if result is None:
             raise ApiError(NOT_FOUND)
         if result.verdict is Verdict.ACCEPTED:
@@ -310,6 +326,8 @@ class Interactions:
             choice_count=len(request.choices),
             created_at=int(now),
             expires_at=int(now) + request.expires_in,
+            tether=None if request.tether is UNSET else request.tether,
+            awaited_until=None if request.tether is UNSET else now,
         )
 
     def _prompts(
@@ -325,26 +343,16 @@ class Interactions:
         able = [phone for phone in phones if can_show_questions(phone, self._min_phone_build)]
         return self._sealer.seal_for(able, envelope, new.expires_at)
 
-    async def _withdrawals(
-        self, interaction: Interaction, closed: InteractionClosedPayload, now: float, *, winner_id: str | None = None
-    ) -> list[Delivery]:
-        if interaction.test:
-            return []
-        devices = await self._store.list_devices(interaction.owner_id)
-        others = [device for device in devices if device.device_class == "phone" and device.id != winner_id]
-        return self._sealer.seal_for(
-            others, make_envelope("interaction.closed", interaction.id, now, closed), queue_expiry(now)
-        )
-
     def _unseal(self, sender: Sender, interaction: Interaction) -> _Sealed:
         return msgspec.json.decode(open_blob(sender.keys.sealing, interaction.sealed), type=_Sealed)
 
     def _state_of(self, sender: Sender, interaction: Interaction) -> InteractionState:
         text = self._unseal(sender, interaction)
         tap = interaction.tap
+        status = status_at(interaction, self._clock.now())
         return InteractionState(
             id=interaction.id,
-            status=status_at(interaction, self._clock.now()),
+            status=status,
             question=text.question,
             choices=text.choices,
             choice=text.choices[tap.choice_index] if tap else None,
@@ -354,6 +362,7 @@ class Interactions:
             answered_at=interaction.ended_at if tap else None,
             answered_by=_answered_by(tap),
             receipt=_receipt(tap),
+            reason=_reason(interaction, status),
         )
 
 
@@ -368,6 +377,14 @@ def _signature_of(request: AnswerRequest) -> bytes | None:
     if signature is None:
         raise ApiError(INVALID_SIGNATURE)
     return signature
+
+
+def _reason(interaction: Interaction, status: Status) -> Reason | msgspec.UnsetType:
+    if status != "cancelled":
+        return UNSET
+    if interaction.status == "pending":  # nobody has stored its end yet
+        return "abandoned"
+    return interaction.reason or UNSET  # ended before reasons were kept
 
 
 def _answered_by(tap: Tap | None) -> AnsweredBy | None:

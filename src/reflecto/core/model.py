@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from reflecto.contract.devices import DeviceClass, DeviceType
+from reflecto.contract.interactions import Reason
 from reflecto.contract.pairing import PairingStatus
 from reflecto.contract.tokens import Priority, Scope
 
@@ -82,7 +83,10 @@ StoredStatus = Literal["pending", "answered", "cancelled"]  # expired is decided
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """A question at rest: its text is in `sealed`, under a key only the asker's token yields."""
+    """A question at rest: its text is in `sealed`, under a key only the asker's token yields.
+
+    With a `tether` (seconds) it ends that long after `awaited_until`, the end of the last wait for it as far as known.
+    """
 
     id: str
     owner_id: str
@@ -97,6 +101,9 @@ class Interaction:
     status: StoredStatus = "pending"
     ended_at: int | None = None  # when it was answered or cancelled
     tap: Tap | None = None
+    tether: int | None = None
+    awaited_until: float | None = None  # of a tethered one; it may lie ahead
+    reason: Reason | None = None  # of a cancelled one
 
 
 Urgency = Literal["low", "high"]  # RFC 8030 5.3; there are more, these are what a priority comes to

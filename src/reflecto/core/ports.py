@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
+from reflecto.contract.interactions import Reason
 from reflecto.core.model import (
     Approval,
     Delivery,
@@ -153,9 +154,32 @@ class Store(Protocol):
         """
 
     async def cancel_if_pending(
-        self, interaction_id: str, withdrawals: Sequence[Delivery], now: float
+        self, interaction_id: str, withdrawals: Sequence[Delivery], now: float, reason: Reason = "withdrawn"
     ) -> EndResult | None:
         """Cancel and append `withdrawals` if the rules accept it (`judge_cancel`). None: no such question."""
+
+    async def hold_tether(self, interaction_id: str, until: float, now: float) -> Interaction | None:
+        """Note that a pending tethered question is waited for until `until`, if that is later than was noted.
+
+        Return the question as it then stands; what has ended stays as it is. None: no such question.
+        """
+
+    async def release_tether(self, interaction_id: str, until: float, now: float) -> None:
+        """Note that the wait for a pending question ends at `now`, if the end that is noted is exactly `until`."""
+
+    async def close_if_abandoned(
+        self, interaction_id: str, withdrawals: Sequence[Delivery], now: float
+    ) -> Interaction | None:
+        """Cancel with the reason `abandoned`, as of the instant it ended, and append `withdrawals`; return it.
+
+        None, and nothing happens, unless it is pending and the rules say so (`tether_rules.is_abandoned`).
+        """
+
+    async def list_abandoned(self, now: float) -> list[Interaction]:
+        """Return the questions that `close_if_abandoned` would close."""
+
+    async def spare_tethered(self, now: float) -> None:
+        """Note of every pending tethered question that it was waited for until `now`, if that is later than noted."""
 
     async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
         """Return the token's pending questions."""

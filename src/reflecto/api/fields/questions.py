@@ -26,6 +26,11 @@ QUESTIONS: Final[Notes] = {
         ),
         "expires_in": note("How long it may be answered, in seconds", 600),
         "idempotency_key": note("Makes a retry find the first try, whatever else it asks", "deploy-42"),
+        "tether": note(
+            "Ends the question, as cancelled, when nobody has waited for it for so many seconds: for a program that "
+            "can be killed without a word",
+            30,
+        ),
     },
     interactions.CreateInteractionResponse: {
         "id": an_id("int", "The question's id"),
@@ -58,6 +63,12 @@ QUESTIONS: Final[Notes] = {
         "answered_at": note("When the answer was recorded, in Unix seconds; null unless answered", TIME + 42),
         "answered_by": {"description": "The device whose tap won; null unless a device answered"},
         "receipt": {"description": "What proves the tap; null unless the device signed"},
+        "reason": note(
+            "Only of a cancelled question, why: its asker withdrew it, nobody waited for it (`tether`), or its token "
+            "was revoked",
+            "withdrawn",
+            enum=["withdrawn", "abandoned", "revoked"],
+        ),
     },
     interactions.SimulateRequest: {"choice": note("One of the question's choices, to the letter", "Approve")},
     interactions.AnswerRequest: {

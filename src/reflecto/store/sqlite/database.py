@@ -1,7 +1,7 @@
 """The database of the SQLite store: one writer, one reader."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -10,6 +10,8 @@ from reflecto.store.sqlite.connection import migrate, open_connection
 from reflecto.store.sqlite.writer import Writer
 
 T = TypeVar("T")
+
+Parameters = Sequence[Any] | Mapping[str, Any]
 
 DATABASE_NAME: Final = "reflecto.sqlite3"
 
@@ -64,11 +66,11 @@ class Database:
         except sqlite3.Error as error:
             raise StoreUnavailableError(str(error)) from None
 
-    def row(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+    def row(self, sql: str, parameters: Parameters = ()) -> Any:
         """Return the first row or None. Raises: StoreUnavailableError."""
         return self.read(lambda connection: connection.execute(sql, parameters).fetchone())
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[Any]:
         """Return all rows. Raises: StoreUnavailableError."""
         return self.read(lambda connection: connection.execute(sql, parameters).fetchall())
 

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
+from reflecto.contract.interactions import Reason
 from reflecto.contract.limits import PENDING_MAX_PER_OWNER
 from reflecto.core.interactions import judge_answer, judge_cancel
 from reflecto.core.model import Delivery, Interaction, Tap
@@ -12,6 +13,7 @@ from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of, interaction_row, placeholders
 from reflecto.store.sqlite.statements import (
+    IS_PENDING,
     count_pending,
     find_interaction,
     find_repeat,
@@ -88,7 +90,7 @@ class InteractionVerbs:
         return await self._database.write(record)
 
     async def cancel_if_pending(
-        self, interaction_id: str, withdrawals: Sequence[Delivery], now: float
+        self, interaction_id: str, withdrawals: Sequence[Delivery], now: float, reason: Reason = "withdrawn"
     ) -> EndResult | None:
         def cancel(connection: sqlite3.Connection) -> EndResult | None:
             found = find_interaction(connection, interaction_id, now)
@@ -98,7 +100,8 @@ class InteractionVerbs:
             if verdict is not Verdict.ACCEPTED:
                 return EndResult(verdict, found)
             connection.execute(
-                "UPDATE interactions SET status = 'cancelled', ended_at = ? WHERE id = ?", (int(now), interaction_id)
+                "UPDATE interactions SET status = 'cancelled', ended_at = ?, reason = ? WHERE id = ?",
+                (int(now), reason, interaction_id),
             )
             append_to_queues(connection, withdrawals, self._bounds)
             return _ended(connection, interaction_id)
@@ -108,8 +111,8 @@ class InteractionVerbs:
     async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
         rows = self._database.rows(
             f"SELECT {INTERACTION_COLUMNS} FROM interactions "
-            "WHERE token_id = ? AND status = 'pending' AND expires_at > ? ORDER BY created_at, id",
-            (token_id, now),
+            f"WHERE token_id = :token_id AND {IS_PENDING} ORDER BY created_at, id",
+            {"token_id": token_id, "now": now},
         )
         return [interaction_of(row) for row in rows]
 
@@ -117,7 +120,7 @@ class InteractionVerbs:
         rows = self._database.rows(
             # coalesce: for the index by end
             f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE status = 'pending' "
-            "AND coalesce(ended_at, expires_at) > ? AND coalesce(ended_at, expires_at) <= ? ORDER BY expires_at, id",
+            "AND (tether IS NULL OR awaited_until + tether >= expires_at) AND coalesce(ended_at, expires_at) > ? AND coalesce(ended_at, expires_at) <= ? ORDER BY expires_at, id",
             (after, until),
         )
         return [interaction_of(row) for row in rows]

@@ -10,7 +10,8 @@ Row = Sequence[Any]
 
 INTERACTION_COLUMNS: Final = (
     "id, owner_id, token_id, test, repeat_mark, content_mark, sealed, choice_count, created_at, expires_at, status, "
-    "ended_at, choice_index, answered_at, device_id, device_label, signing_key, signature"
+    "ended_at, choice_index, answered_at, device_id, device_label, signing_key, signature, "
+    "tether, awaited_until, reason"
 )
 DEVICE_COLUMNS: Final = (
     "id, owner_id, token_hash, public_key, signing_key, label, type, class, app_build, created_at, "
@@ -34,6 +35,7 @@ def interaction_of(row: Row) -> Interaction:
     (
         identity, owner_id, token_id, test, repeat_mark, content_mark, sealed, choice_count, created_at, expires_at,
         status, ended_at, choice_index, answered_at, device_id, device_label, signing_key, signature,
+        tether, awaited_until, reason,
     ) = row  # fmt: skip
     tap = None
     if choice_index is not None:
@@ -52,6 +54,9 @@ def interaction_of(row: Row) -> Interaction:
         status=status,
         ended_at=ended_at,
         tap=tap,
+        tether=tether,
+        awaited_until=awaited_until,
+        reason=reason,
     )
 
 
@@ -69,7 +74,10 @@ def interaction_row(new: Interaction) -> Row:
         new.created_at,
         new.expires_at,
         new.status,
-        *(None,) * 7,
+        *(None,) * 7,  # ended_at, and what a tap fills in
+        new.tether,
+        new.awaited_until,
+        new.reason,
     )
 
 

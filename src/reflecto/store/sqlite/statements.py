@@ -1,6 +1,7 @@
 """What several of the store's transactions do, as functions of an open transaction."""
 
 import sqlite3
+from typing import Final
 
 from reflecto.core.interactions import is_retained
 from reflecto.core.model import Device, Interaction
@@ -11,6 +12,8 @@ from reflecto.store.sqlite.rows import (
     interaction_of,
     placeholders,
 )
+
+IS_PENDING: Final = "status = 'pending' AND expires_at > :now AND (tether IS NULL OR awaited_until + tether > :now)"
 
 
 def add_device(connection: sqlite3.Connection, device: Device) -> None:
@@ -47,8 +50,8 @@ def find_repeat(connection: sqlite3.Connection, token_id: str, mark: bytes, now:
 def count_pending(connection: sqlite3.Connection, owner_id: str, now: float, *, test: bool) -> int:
     """Return how many questions of the owner wait for an answer."""
     (count,) = connection.execute(
-        "SELECT count(*) FROM interactions WHERE owner_id = ? AND test = ? AND status = 'pending' AND expires_at > ?",
-        (owner_id, test, now),
+        f"SELECT count(*) FROM interactions WHERE owner_id = :owner_id AND test = :test AND {IS_PENDING}",
+        {"owner_id": owner_id, "test": test, "now": now},
     ).fetchone()
     return int(count)
 

@@ -11,11 +11,20 @@ from reflecto.store.sqlite.pairing_verbs import PairingVerbs
 from reflecto.store.sqlite.push_verbs import PushVerbs
 from reflecto.store.sqlite.queue_verbs import QueueVerbs
 from reflecto.store.sqlite.reminder_verbs import ReminderVerbs
+from reflecto.store.sqlite.tether_verbs import TetherVerbs
 from reflecto.store.sqlite.token_verbs import TokenVerbs
 
 
 class SqliteStore(
-    InteractionVerbs, QueueVerbs, DeviceVerbs, PairingVerbs, PushVerbs, TokenVerbs, ReminderVerbs, HousekeepingVerbs
+    InteractionVerbs,
+    TetherVerbs,
+    QueueVerbs,
+    DeviceVerbs,
+    PairingVerbs,
+    PushVerbs,
+    TokenVerbs,
+    ReminderVerbs,
+    HousekeepingVerbs,
 ):
     """The store of one server, in one file."""
 

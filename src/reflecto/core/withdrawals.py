@@ -1,0 +1,23 @@
+"""What takes a question's prompt off the phones again."""
+
+from reflecto.contract.envelopes import InteractionClosedPayload
+from reflecto.core.model import Delivery, Interaction
+from reflecto.core.ports import Store
+from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
+
+
+async def seal_withdrawals(
+    store: Store,
+    sealer: Sealer,
+    interaction: Interaction,
+    closed: InteractionClosedPayload,
+    now: float,
+    *,
+    winner_id: str | None = None,
+) -> list[Delivery]:
+    """Return the closing for each phone of the owner but the one whose tap won; none for a test question."""
+    if interaction.test:
+        return []
+    devices = await store.list_devices(interaction.owner_id)
+    others = [device for device in devices if device.device_class == "phone" and device.id != winner_id]
+    return sealer.seal_for(others, make_envelope("interaction.closed", interaction.id, now, closed), queue_expiry(now))

@@ -1,0 +1,77 @@
+"""The store's verbs on tethered questions: who waits, and what nobody waits for."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from reflecto.core.interactions import status_at
+from reflecto.core.model import Delivery, Interaction
+from reflecto.core.queue_room import QueueLimits
+from reflecto.core.tether_rules import abandoned_at, is_abandoned
+from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.queues import append_to_queues
+from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of
+from reflecto.store.sqlite.statements import find_interaction
+
+_NOTE: Final = "UPDATE interactions SET awaited_until = ? WHERE id = ?"
+
+
+class TetherVerbs:
+    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+
+    _database: Database
+    _bounds: QueueLimits
+
+    async def hold_tether(self, interaction_id: str, until: float, now: float) -> Interaction | None:
+        def hold(connection: sqlite3.Connection) -> Interaction | None:
+            found = find_interaction(connection, interaction_id, now)
+            if found is None or found.awaited_until is None or status_at(found, now) != "pending":
+                return found
+            if until <= found.awaited_until:
+                return found
+            connection.execute(_NOTE, (until, interaction_id))
+            return replace(found, awaited_until=until)
+
+        return await self._database.write(hold)
+
+    async def release_tether(self, interaction_id: str, until: float, now: float) -> None:
+        await self._database.write(
+            lambda connection: connection.execute(
+                f"{_NOTE} AND status = 'pending' AND awaited_until = ?", (now, interaction_id, until)
+            )
+        )
+
+    async def close_if_abandoned(
+        self, interaction_id: str, withdrawals: Sequence[Delivery], now: float
+    ) -> Interaction | None:
+        def close(connection: sqlite3.Connection) -> Interaction | None:
+            found = find_interaction(connection, interaction_id, now)
+            if found is None or found.status != "pending" or not is_abandoned(found, now):
+                return None
+            ended = replace(found, status="cancelled", ended_at=int(abandoned_at(found) or now), reason="abandoned")
+            connection.execute(
+                "UPDATE interactions SET status = ?, ended_at = ?, reason = ? WHERE id = ?",
+                (ended.status, ended.ended_at, ended.reason, interaction_id),
+            )
+            append_to_queues(connection, withdrawals, self._bounds)
+            return ended
+
+        return await self._database.write(close)
+
+    async def list_abandoned(self, now: float) -> list[Interaction]:
+        rows = self._database.rows(
+            f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE status = 'pending' AND tether IS NOT NULL "
+            "AND awaited_until + tether <= :now AND awaited_until + tether < expires_at",
+            {"now": now},
+        )
+        return [interaction_of(row) for row in rows]
+
+    async def spare_tethered(self, now: float) -> None:
+        await self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE interactions SET awaited_until = :now "
+                "WHERE status = 'pending' AND tether IS NOT NULL AND expires_at > :now AND awaited_until < :now",
+                {"now": now},
+            )
+        )
