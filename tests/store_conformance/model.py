@@ -130,9 +130,7 @@ class ModelStore:
         return {
             each.id
             for each in self.questions.values()
-            if each.status == "pending"
-            and after < each.expires_at <= until
-            and each.expires_at <= self._left_at(each)
+            if each.status == "pending" and after < each.expires_at <= until and each.expires_at <= self._left_at(each)
         }
 
     def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
