@@ -120,7 +120,8 @@ class InteractionVerbs:
         rows = self._database.rows(
             # coalesce: for the index by end
             f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE status = 'pending' "
-            "AND (tether IS NULL OR awaited_until + tether >= expires_at) AND coalesce(ended_at, expires_at) > ? AND coalesce(ended_at, expires_at) <= ? ORDER BY expires_at, id",
+            "AND (tether IS NULL OR awaited_until + tether >= expires_at) "
+            "AND coalesce(ended_at, expires_at) > ? AND coalesce(ended_at, expires_at) <= ? ORDER BY expires_at, id",
             (after, until),
         )
         return [interaction_of(row) for row in rows]
