@@ -79,6 +79,22 @@ def test_with_several_owners_the_error_lists_them(server: ServerProcess, data: P
     assert Phone.enrol(server.url, joining["code"]).owner_id == other.owner_id
 
 
+def test_it_says_who_can_answer_what(server: ServerProcess, data: Path):
+    first = run_reflecto("invite", "--data", data).stdout
+    assert "This is the server's first phone" in first
+    Phone.enrol(server.url, invite(data)["code"], "Ada’s phone")
+
+    joining = run_reflecto("invite", "--data", data).stdout
+    assert "This phone joins an owner who has: Ada’s phone." in joining
+    assert "a tap on it counts like one of theirs" in joining
+    assert "For another person, who must not answer your questions:  reflecto invite --new-owner" in joining
+
+    other = run_reflecto("invite", "--data", data, "--new-owner").stdout
+    assert "This phone is another person's." in other
+    assert "sees and answers nothing of anybody else's" in other
+    assert "joins" not in other
+
+
 def test_an_unknown_owner_is_refused_with_the_known_ones(server: ServerProcess, data: Path, phone: Phone):
     refused = run_reflecto("invite", "--data", data, "--owner", "own_" + "0" * 32)
 

@@ -6,6 +6,7 @@ import click
 
 from reflecto.contract.loopback import is_loopback
 from reflecto.core.enrolment import Invitation
+from reflecto.core.model import Owner
 from reflecto.qr import print_qr
 
 
@@ -17,6 +18,23 @@ def show_invitation(invitation: Invitation, public_url: str) -> None:
         click.echo(hint + "\n")
     print_qr(link, sys.stdout)
     click.echo("In a terminal:  reflecto phone " + link)
+
+
+def who_answers(joined: Owner | None, *, new_owner: bool) -> str:
+    """Return whose questions the phone will get and answer: the joined owner's, or its own where one begins with it."""
+    if joined is not None:
+        others = ", ".join(joined.device_labels) or "no device so far"
+        return (
+            f"This phone joins an owner who has: {others}.\n"
+            "It gets every question that comes to them, and a tap on it counts like one of theirs.\n"
+            "For another person, who must not answer your questions:  reflecto invite --new-owner"
+        )
+    if new_owner:
+        return (
+            "This phone is another person's. It gets questions only from tokens made on it,\n"
+            "and sees and answers nothing of anybody else's."
+        )
+    return "This is the server's first phone. It gets the first sender token."
 
 
 def reach(public_url: str) -> str:
