@@ -157,6 +157,8 @@ class AskerServer:
     def _handle(self, request: Received) -> Reply:
         if request.headers.get("authorization") != f"Bearer {TOKEN}":
             return Reply.json(401, {"error": "invalid_token"})
+        if request.method == "POST" and request.path.endswith("/simulate"):
+            return self._simulate(request.path.split("/")[3], request.json["choice"])
         if request.method == "POST":
             return self._create(request.json)
         question_id, _, query = request.path.removeprefix("/v1/interactions/").partition("?")
@@ -209,6 +211,15 @@ class AskerServer:
             state["status"] = "cancelled"
             self._changed.notify_all()
             return Reply.json(200, state)
+
+    def _simulate(self, question_id: str, choice: str) -> Reply:
+        state = self._states[question_id]
+        if state["choice"] == choice:
+            return Reply.json(200, state)
+        if state["status"] == "answered":
+            return Reply.error(409, "already_answered", choice_index=state["choice_index"])
+        self.answer(state["choices"].index(choice), state, answered_by=None)
+        return Reply.json(200, state)
 
     @contextmanager
     def connected(self, connection: socket.socket) -> Iterator[None]:

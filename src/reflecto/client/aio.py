@@ -154,6 +154,11 @@ class AsyncReflecto:
         question_id = asked.id if isinstance(asked, Question) else asked
         await self._run(flows.cancel(question_id, now=self._clock(), timeout_seconds=timeout, rules=self._rules))
 
+    async def simulate(self, asked: Question | str, choice: str) -> Answer:
+        """Tap on a question of a test token, as `Reflecto.simulate`."""
+        question_id = asked.id if isinstance(asked, Question) else asked
+        return await self._run(flows.simulate(question_id, choice, now=self._clock(), rules=self._rules))
+
     async def send(
         self,
         message: str,

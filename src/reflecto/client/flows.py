@@ -19,6 +19,7 @@ from reflecto.client.protocol import (
     HttpRequest,
     cancel_request,
     create_request,
+    simulate_request,
     state_request,
 )
 from reflecto.client.replies import read_created, read_state
@@ -163,6 +164,23 @@ def cancel(question_id: str, *, now: float, timeout_seconds: float | None, rules
         raise
     if state.status != "cancelled":
         raise errors.BrokenContract(f"the question was to be cancelled and is {state.status}")
+
+
+def simulate(question_id: str, choice: str, *, now: float, rules: RetryRules) -> Flow[Answer]:
+    """Answer a test token's question; the same tap again is no error, so a lost reply does no harm.
+
+    Raises: AlreadyAnswered, ApiError, BrokenContract, Unreachable.
+    """
+    state, _, _ = yield from try_until(
+        partial(within, simulate_request(question_id, choice), math.inf),
+        partial(read_state, question_id=question_id),
+        now=now,
+        until=now + rules.give_up_seconds,
+        rules=rules,
+    )
+    if state.answer is None:
+        raise errors.BrokenContract(f"the question was to be answered and is {state.status}")
+    return state.answer
 
 
 def try_until(

@@ -140,6 +140,11 @@ def cancel_request(question_id: str) -> HttpRequest:
     return HttpRequest("DELETE", _path_of(question_id))
 
 
+def simulate_request(question_id: str, choice: str) -> HttpRequest:
+    """Build POST /v1/interactions/{id}/simulate."""
+    return HttpRequest("POST", f"{_path_of(question_id)}/simulate", json.dumps({"choice": choice}).encode())
+
+
 def _path_of(question_id: str) -> str:
     if not is_id(question_id, "int"):
         raise ValueError("a question's id is int_ and 32 hex digits")

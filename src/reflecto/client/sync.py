@@ -176,6 +176,15 @@ class Reflecto:
         question_id = asked.id if isinstance(asked, Question) else asked
         return self._run(flows.cancel(question_id, now=self._clock(), timeout_seconds=timeout, rules=self._rules))
 
+    def simulate(self, asked: Question | str, choice: str) -> Answer:
+        """Tap `choice`, a label, on a question of a test token: no phone shows it, and nobody else can answer.
+
+        Raises: PermissionDenied with a live token, InvalidRequest for a label that is none, AlreadyAnswered, NotFound,
+        other ApiErrors, Unreachable, BrokenContract.
+        """
+        question_id = asked.id if isinstance(asked, Question) else asked
+        return self._run(flows.simulate(question_id, choice, now=self._clock(), rules=self._rules))
+
     def send(
         self,
         message: str,
