@@ -7,9 +7,11 @@ What asks is imported at its first use: a program that only needs the version pa
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+RELEASE = "0.1.0"  # `__version__` is this and, in a clone or a build of one, the commit
 
 if TYPE_CHECKING:
+    __version__: str
+
     from reflecto.client.aio import AsyncReflecto
     from reflecto.client.approval import approve
     from reflecto.client.errors import (
@@ -124,6 +126,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 -- see the module's docstring
 
+    if name == "__version__":
+        return import_module("reflecto.version").version()
     module = import_module(f"reflecto.client.{_MODULES.get(name, 'errors')}")
     found: object = getattr(module, name)
     globals()[name] = found  # the next use does not come here

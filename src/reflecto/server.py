@@ -9,13 +9,13 @@ from typing import Final
 
 import uvicorn
 
-from reflecto import __version__
 from reflecto.api.connection import Connection
 from reflecto.bootstrap import Services, open_services
 from reflecto.config import Settings
 from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation
 from reflecto.core.events import SERVER_STARTED, SERVER_STOPPED
 from reflecto.logs import configure_logging
+from reflecto.version import version
 
 BACKLOG: Final = 2048
 UNREAD_TIMEOUT_MS: Final = 60_000  # a peer that takes nothing for so long is dropped by the kernel
@@ -87,7 +87,7 @@ async def _serve(services: Services, settings: Settings, listener: socket.socket
     while not server.started and not running.done():
         await asyncio.sleep(0.001)
     if server.started:
-        SERVER_STARTED.log(version=__version__, listening=listening, url=url)
+        SERVER_STARTED.log(version=version(), listening=listening, url=url)
         announce(url, listening, invitation)
     await running
     SERVER_STOPPED.log()

@@ -1,10 +1,14 @@
 """`reflecto doctor`: each thing that can be wrong is found, with what to do about it."""
 
 import asyncio
+import contextlib
 import datetime as dt
 import json
+import os
 import re
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -361,3 +365,38 @@ def test_a_proxy_that_cuts_it_is_told_with_how_long_to_wait(server: ServerProces
 def test_without_a_phone_or_a_test_token_a_long_poll_is_not_tried(server: ServerProcess, owner: Phone):
     finding = hold(server.url, owner.token, None)
     assert (finding.verdict, "reflecto invite" in finding.advice) == ("skipped", True)
+
+
+def test_on_a_terminal_no_finding_shares_its_line_with_the_word_that_it_is_at_work(server: ServerProcess):
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "reflecto.cli.main", "doctor", "--url", server.url]
+    env = os.environ | {"TERM": "xterm"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
+        os.close(theirs)
+        shown = read_terminal(ours)
+        assert process.wait(30) == 1  # no token
+    assert "Checking" in shown
+    # What a terminal shows of a line is what stands behind the last return to its start.
+    lines = [line.rstrip("\r").rpartition("\r")[2] for line in shown.split("\r\n")]
+    findings = [re.sub(r"\x1b\[\d*m", "", line) for line in lines if line.strip()]
+    assert len(findings) > 5
+    assert all(re.match(r"[✓!✗-] |  ", line) for line in findings), findings
+
+
+def read_terminal(descriptor: int) -> str:
+    """Return all that a terminal shows until its program ends; its end is an EIO."""
+    text = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(descriptor, 4096):
+            text += chunk
+    os.close(descriptor)
+    return text.decode()
+
+
+@pytest.mark.parametrize(("app", "verdict"), [("current", None), ("stale", "warning"), ("missing", "warning")])
+def test_a_web_app_that_is_older_than_its_sources_is_named(app: str, verdict: str | None, sending: SendingServer):
+    sending.health_app = app
+    findings = {finding.check: finding for finding in check_server(sending.url)}
+    found = findings.get("app")
+    assert (found.verdict if found else None) == verdict
+    assert found is None or "make setup" in found.advice

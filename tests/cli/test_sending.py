@@ -277,3 +277,18 @@ def test_a_reader_that_went_away_exits_141(sending: SendingServer):
     os.close(writing)
     assert (ran.returncode, ran.stderr) == (Exit.OUTPUT_CLOSED, "")
     assert sending.received
+
+
+def test_on_a_terminal_a_result_does_not_share_its_line_with_the_trouble_before_it(sending: SendingServer):
+    # Long enough for the line to be drawn, once a second.
+    sending.faults["GET"].append(replying(Reply(503, b"", {"Retry-After": "2"})))
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "reflecto.cli.main", "devices", "--retry-for", "30s"]
+    env = os.environ | {"TERM": "xterm"}
+    subprocess.run(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, check=True, timeout=30)
+    os.close(theirs)
+    shown = os.read(ours, 65_536).decode()
+    os.close(ours)
+    lines = [line.rstrip("\r").rpartition("\r")[2] for line in shown.split("\r\n") if line.strip()]
+    assert lines[0].removeprefix("\x1b[1m").startswith("LABEL")
+    assert lines[1].startswith("Pixel")

@@ -25,12 +25,13 @@ class SendingServer(AskerServer):
         self.reminders: dict[str, dict[str, Any]] = {}
         self.warnings: list[dict[str, str]] = []
         self.reached = [DEVICE]
+        self.health_app = "current"
 
     def _handle(self, request: Received) -> Reply:
         if request.path.startswith("/v1/interactions"):
             return super()._handle(request)
         if request.path == "/healthz":
-            return Reply.json(200, {"status": "ok", "version": "0.1.0"})
+            return Reply.json(200, {"status": "ok", "version": "0.1.0", "app": self.health_app})
         if request.headers.get("authorization") != f"Bearer {TOKEN}":
             return Reply.json(401, {"error": "invalid_token"})
         if request.method == "POST":

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reflecto import InvalidSettings, __version__
+from reflecto import RELEASE, InvalidSettings
 from reflecto.client.protocol import (
     Draft,
     HttpReply,
@@ -87,7 +87,7 @@ def test_what_cannot_be_a_sender_token_is_never_sent_and_never_repeated(given: s
 def test_every_request_says_who_asks_and_takes_nothing_compressed():
     headers = common_headers(TOKEN)
     assert headers["Authorization"] == f"Bearer {TOKEN}"
-    assert headers["User-Agent"] == f"reflecto/{__version__}"
+    assert headers["User-Agent"] == f"reflecto/{RELEASE}"
     assert headers["Accept-Encoding"] == "identity"
 
 

@@ -10,12 +10,12 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from reflecto import __version__
 from reflecto.agents.holding import Report, Waiting
 from reflecto.agents.mcp_tools import INSTRUCTIONS, TOOLS, Caller, Tool, ToolCall
 from reflecto.agents.tool_models import schema_of
 from reflecto.agents.unread import UnreadQuestions
 from reflecto.client.errors import ReflectoError
+from reflecto.version import version
 
 Context = ServerRequestContext[dict[str, Any], Any]
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}
@@ -53,7 +53,7 @@ def build_server(
     return Server(
         "reflecto",
         title="Reflecto",
-        version=__version__,
+        version=version(),
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

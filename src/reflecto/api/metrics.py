@@ -5,8 +5,8 @@ from typing import Final
 
 from starlette.routing import Route
 
-from reflecto import __version__
 from reflecto.api.http import Call, Endpoint
+from reflecto.version import version
 
 CONTENT_TYPE: Final = b"text/plain; version=0.0.4; charset=utf-8"  # Prometheus' text format
 
@@ -29,7 +29,7 @@ def exposition(gauges: Gauges) -> str:
     lines = [
         "# HELP reflecto_build_info The version that runs.",
         "# TYPE reflecto_build_info gauge",
-        f'reflecto_build_info{{version="{__version__}"}} 1',
+        f'reflecto_build_info{{version="{version()}"}} 1',
     ]
     for name, (meaning, read) in gauges.items():
         lines += [f"# HELP {name} {meaning}", f"# TYPE {name} gauge", f"{name} {read():g}"]

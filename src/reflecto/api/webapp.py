@@ -14,9 +14,9 @@ from typing import Final
 from starlette.routing import Route
 
 from reflecto.api.http import Call, Endpoint
+from reflecto.bundle import BUILT, PAGE, bundle_state
 
-FOLDER: Final = Path(__file__).parents[1] / "webapp"
-PAGE: Final = "index.html"
+FOLDER: Final = BUILT
 PAGE_PATHS: Final = ("/", "/enroll", "/pair")
 GZIP_MIN_BYTES: Final = 1024
 
@@ -96,6 +96,8 @@ def webapp_routes(folder: Path = FOLDER) -> tuple[Route, ...]:
     if not (folder / PAGE).is_file():
         logger.warning("the phone's web app is not built; `make setup` builds it")
         return ()
+    if folder == FOLDER and bundle_state() == "stale":
+        logger.warning("the phone's web app is older than its sources; `make setup` builds it anew, then start again")
     routes = (_route(f"/{path.relative_to(folder).as_posix()}", path) for path in _files_of(folder))
     return (*(_route(path, folder / PAGE) for path in PAGE_PATHS), *routes)
 

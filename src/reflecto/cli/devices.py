@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reflecto.cli.output import table, tell
+from reflecto.cli.output import put, table, tell
 from reflecto.cli.sending import Sender, sender_options
 from reflecto.phone.text import local_time, visible
 
@@ -25,7 +25,7 @@ def devices(url: str | None, token: str | None, config_file: Path | None, retry_
         found = client.devices()
         if as_json:
             listed = [_fields(each) for each in found]
-            click.echo(json.dumps({"devices": listed}))
+            put(json.dumps({"devices": listed}))
         elif found:
             table(("LABEL", "TYPE", "CLASS", "STATE", "LAST SEEN", "ID"), [_row(each) for each in found])
         else:

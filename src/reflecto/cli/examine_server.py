@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import httpx
 
-from reflecto import __version__
+from reflecto import RELEASE
 from reflecto.cli.findings import Finding, failed, ok, skipped, warning
 from reflecto.client.errors import InvalidSettings
 from reflecto.client.protocol import HttpReply, base_url
@@ -130,6 +130,7 @@ def _check_health(url: str) -> Generator[Finding, None, bool]:
             yield failed("server", *_stranger(health))
             return False
         yield from _compare_versions(version)
+        yield from _check_app(health)
         yield from _check_store(http, url)
         yield from _check_clock(health, asked_at, replied_at)
     return True
@@ -153,10 +154,20 @@ def _stranger(health: httpx.Response) -> tuple[str, str]:
 
 
 def _compare_versions(version: str) -> Iterator[Finding]:
-    if version.split(".")[:2] == __version__.split(".")[:2]:
+    if version.split(".")[:2] == RELEASE.split(".")[:2]:
         yield ok("server", f"Reflecto {version} is up")
     else:
-        yield warning("server", f"Reflecto {version} is up; this is {__version__}", "upgrade the older one")
+        yield warning("server", f"Reflecto {version} is up; this is {RELEASE}", "upgrade the older one")
+
+
+def _check_app(health: httpx.Response) -> Iterator[Finding]:
+    """Tell where the server's page is not the one its sources make; an older server does not say."""
+    rebuild = "run `make setup` in its clone, then restart it"
+    match health.json().get("app"):
+        case "stale":
+            yield warning("app", "the server hands out a web app that is older than its sources", rebuild)
+        case "missing":
+            yield warning("app", "the server has no web app to hand out", rebuild)
 
 
 def _check_store(http: httpx.Client, url: str) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from reflecto.cli.output import tell
+from reflecto.cli.output import put, tell
 from reflecto.cli.send import counted
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, sender_options
 from reflecto.contract.limits import DOCUMENT_MAX_BYTES
@@ -50,7 +50,7 @@ def send_file(
             delivered_to = [{"device_id": each.device_id, "type": each.type} for each in sent.delivered_to]
             warnings = [{"code": each.code, "message": each.message} for each in sent.warnings]
             fields = {"document_id": sent.id, "byte_length": sent.byte_length}
-            click.echo(json.dumps(fields | {"delivered_to": delivered_to, "warnings": warnings}))
+            put(json.dumps(fields | {"delivered_to": delivered_to, "warnings": warnings}))
         tell(f"Sent to {counted(len(sent.delivered_to))}.")
         return finish(sent.warnings, reached=len(sent.delivered_to), selector=device)
 

@@ -4,9 +4,7 @@ import sys
 from dataclasses import dataclass
 from typing import Final, Literal
 
-import click
-
-from reflecto.cli.output import styled
+from reflecto.cli.output import put, styled
 from reflecto.phone.text import cell_width, visible
 
 Verdict = Literal["ok", "warning", "failed", "skipped"]
@@ -54,6 +52,6 @@ def show(finding: Finding) -> None:
     """Print it."""
     mark, colour = _MARKS[finding.verdict]
     name = finding.check + " " * (_NAME_COLUMNS - cell_width(finding.check))
-    click.echo(f"{styled(mark, sys.stdout, fg=colour)} {name} {visible(finding.message)}")
+    put(f"{styled(mark, sys.stdout, fg=colour)} {name} {visible(finding.message)}")
     if finding.advice:
-        click.echo(f"  {' ' * _NAME_COLUMNS} {visible(finding.advice)}")
+        put(f"  {' ' * _NAME_COLUMNS} {visible(finding.advice)}")

@@ -2,14 +2,26 @@
 
 import os
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Final, Self, TextIO
 
 from reflecto.phone.text import cell_width, clip
 
 REFRESH_SECONDS: Final = 1.0
+
+
+_shown: "list[LiveLine]" = []  # those that are up in this process
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Take every line away while the block prints where it stood, and show it again below that."""
+    with ExitStack() as lines:
+        for line in _shown:
+            lines.enter_context(line.aside())
+        yield
 
 
 class LiveLine:
@@ -22,6 +34,7 @@ class LiveLine:
         self._stream = stream
         self._text = text
         self._shown = ""
+        self._writing = threading.Lock()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         if stream.isatty() and os.environ.get("TERM", "dumb") != "dumb":
@@ -30,6 +43,7 @@ class LiveLine:
     def __enter__(self) -> Self:
         if self._thread is not None:
             self._thread.start()
+            _shown.append(self)
         return self
 
     def __exit__(
@@ -42,12 +56,25 @@ class LiveLine:
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
+            _shown.remove(self)
             self._thread = None
             self._show("")
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Do so with this one."""
+        with self._writing:
+            self._show("")
+            try:
+                yield
+            finally:
+                if self._thread is not None:
+                    self._show(self._text())
+
     def _run(self) -> None:
         while not self._ended.is_set():
-            self._show(self._text())
+            with self._writing:
+                self._show(self._text())
             self._ended.wait(REFRESH_SECONDS)
 
     def _show(self, text: str) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import click
 
-from reflecto import __version__
 from reflecto.cli.command_table import CommandTable
 from reflecto.cli.exits import Exit, drop, report
 from reflecto.cli.streams import fill_missing_streams
@@ -43,12 +42,24 @@ class _TopLevel(CommandTable):
             raise click.exceptions.Exit(Exit.OUTPUT_CLOSED) from None
 
 
+def _show_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  click's form
+    """Look it up only when asked: in a clone that starts git."""
+    if not wanted or context.resilient_parsing:
+        return
+    from reflecto.version import version
+
+    click.echo(f"reflecto, version {version()}")
+    context.exit()
+
+
 @click.group(
     cls=_TopLevel,
     table=lambda: COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, prog_name="reflecto")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
 def cli() -> None:
     """Ask your own phone from scripts, jobs and agents, through your own server."""
 

@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 import click
 
 from reflecto.cli.exits import exit_code_of, message_of, report, say
+from reflecto.cli.live_line import aside
 from reflecto.phone.text import cell_width, clip, visible
 
 if TYPE_CHECKING:
     from reflecto.client.results import Caveat
 
 _GAP: Final = "  "  # between columns
+
+
+def put(text: str) -> None:
+    """Print a result on standard output, where a line that shows progress may stand."""
+    with aside():
+        click.echo(text)
 
 
 def show_failure(error: Exception, *, as_json: bool) -> int:
@@ -40,13 +47,15 @@ def failure_fields(error: Exception) -> dict[str, Any]:
 def show_warnings(warnings: "Sequence[Caveat]") -> None:
     """Print the server's warnings on standard error; with `--json` they are in the result as well."""
     for warning in warnings:
-        say(f"Warning: {visible(warning.message)}")
+        with aside():
+            say(f"Warning: {visible(warning.message)}")
 
 
 def tell(text: str) -> None:
     """Say something that only a person at a terminal wants to know."""
     if sys.stderr.isatty():
-        say(text)
+        with aside():
+            say(text)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -57,7 +66,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         line = _GAP.join(padded).rstrip()
         if sys.stdout.isatty():
             line = clip(line, _columns(sys.stdout))
-        click.echo(styled(line, sys.stdout, bold=True) if index == 0 else line)
+        put(styled(line, sys.stdout, bold=True) if index == 0 else line)
 
 
 def styled(text: str, stream: TextIO, **style: Any) -> str:

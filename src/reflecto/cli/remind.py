@@ -11,7 +11,7 @@ import click
 from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import Exit
 from reflecto.cli.moments import unix_seconds
-from reflecto.cli.output import table, tell
+from reflecto.cli.output import put, table, tell
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, read_text, sender_options
 from reflecto.contract.limits import REMINDER_MAX_AHEAD_SECONDS, REMINDER_MIN_AHEAD_SECONDS
 from reflecto.phone.text import local_time, visible
@@ -81,9 +81,9 @@ def remind(
         made = client.remind(text, when, title=title, device=device)
         if as_json:
             warnings = [{"code": each.code, "message": each.message} for each in made.warnings]
-            click.echo(json.dumps({"reminder_id": made.id, "fire_at": made.fire_at, "warnings": warnings}))
+            put(json.dumps({"reminder_id": made.id, "fire_at": made.fire_at, "warnings": warnings}))
         else:
-            click.echo(made.id)
+            put(made.id)
         tell(f"It will come at {local_time(made.fire_at)}.")
         return finish(made.warnings, selector=device)
 
@@ -103,7 +103,7 @@ def _list(client: "Reflecto", *, as_json: bool) -> int:
             }
             for each in reminders
         ]
-        click.echo(json.dumps({"reminders": fields}))
+        put(json.dumps({"reminders": fields}))
     elif reminders:
         rows = [
             (local_time(each.fire_at), each.id, visible(each.title or ""), visible(each.message)) for each in reminders
@@ -124,6 +124,6 @@ def _cancel(client: "Reflecto", reminder_id: str, *, as_json: bool) -> int:
     except NotFound:
         raise NoSuchReminderError("no such reminder waits: it has come, was dropped, or is another token's") from None
     if as_json:
-        click.echo(json.dumps({"reminder_id": reminder_id, "cancelled": True}))
+        put(json.dumps({"reminder_id": reminder_id, "cancelled": True}))
     tell("It will not come.")
     return 0

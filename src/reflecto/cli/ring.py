@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reflecto.cli.durations import duration_seconds
-from reflecto.cli.output import tell
+from reflecto.cli.output import put, tell
 from reflecto.cli.send import counted
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, sender_options
 
@@ -38,7 +38,7 @@ def ring(
     def action(client: "Reflecto") -> int:
         sent = client.ring(duration, message)
         if as_json:
-            click.echo(json.dumps(asdict(sent)))
+            put(json.dumps(asdict(sent)))
         tell(f"Ringing {counted(len(sent.delivered_to))}.")
         return finish(sent.warnings, reached=len(sent.delivered_to))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from reflecto.cli.durations import duration_seconds
-from reflecto.cli.output import tell
+from reflecto.cli.output import put, tell
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, read_text, sender_options
 from reflecto.contract.tokens import PRIORITIES
 
@@ -77,7 +77,7 @@ def send(
             ttl=ttl,
         )
         if as_json:
-            click.echo(json.dumps(asdict(sent)))
+            put(json.dumps(asdict(sent)))
         tell(f"Sent to {counted(len(sent.delivered_to))}.")
         return finish(sent.warnings, reached=len(sent.delivered_to), selector=device)
 

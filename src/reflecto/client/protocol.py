@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from reflecto import __version__
+from reflecto import RELEASE
 from reflecto.client import errors
 from reflecto.contract.ids import TOKEN_PATTERN, is_id
 from reflecto.contract.limits import DEFAULT_CHOICES, EXPIRES_IN_DEFAULT_SECONDS
@@ -114,7 +114,7 @@ def common_headers(token: str) -> dict[str, str]:
         "Authorization": f"Bearer {stripped}",
         "Accept": "application/json",
         "Accept-Encoding": "identity",  # replies are small, and what is not compressed cannot unfold
-        "User-Agent": f"reflecto/{__version__}",
+        "User-Agent": f"reflecto/{RELEASE}",
     }
 
 

@@ -15,6 +15,7 @@ class Health(msgspec.Struct, frozen=True):
 
     status: Literal["ok"]
     version: str
+    app: Literal["current", "stale", "missing"]
 
 
 class Readiness(msgspec.Struct, frozen=True):
@@ -24,7 +25,11 @@ class Readiness(msgspec.Struct, frozen=True):
 
 
 SERVER_NOTES: Final[Notes] = {
-    Health: {"status": note("It answers", "ok"), "version": note("The server's version", "0.1.0")},
+    Health: {
+        "status": note("It answers", "ok"),
+        "version": note("The server's version, in a clone with the commit", "0.1.0+g1a2b3c4"),
+        "app": note("The phone's web app: `stale` was built from older sources", "current"),
+    },
     Readiness: {"status": note("It can store", "ready")},
 }
 
