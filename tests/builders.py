@@ -8,9 +8,9 @@ from typing import Any, Final, TypeVar
 
 from nacl.signing import SigningKey
 
-from reflecto.contract.ids import new_id
+from reflecto.contract.ids import new_id, new_receipt
 from reflecto.contract.tokens import SCOPES
-from reflecto.core.model import Delivery, Device, Interaction, Reminder, SetupCode, Tap, Token
+from reflecto.core.model import Delivery, Device, Emergency, Interaction, Reminder, SetupCode, Tap, Token
 from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.envelopes import BoxKeys
 from tests.fakes import START
@@ -158,3 +158,21 @@ def make_reminder(token: Token, **fields: Any) -> Reminder:
         "fire_at": NOW + 3_600,
     }
     return _record(Reminder, reminder, fields)
+
+
+def make_emergency(token: Token, **fields: Any) -> Emergency:
+    """Return an emergency's record, which rings every minute for an hour."""
+    emergency = {
+        "receipt": new_receipt(),
+        "message_id": new_id("msg"),
+        "owner_id": token.owner_id,
+        "token_id": token.id,
+        "token_label": token.label,
+        "retry_seconds": 60,
+        "created_at": NOW,
+        "expires_at": NOW + 3_600,
+        "callback": None,
+        "last_delivered_at": NOW,
+        "next_round_at": NOW + 60,
+    }
+    return _record(Emergency, emergency, fields)

@@ -13,6 +13,7 @@ import msgspec
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from reflecto.api.alarms import alarm_routes
 from reflecto.api.app import create_app
 from reflecto.api.auth import Authenticator
 from reflecto.api.devices import device_routes
@@ -26,6 +27,7 @@ from reflecto.api.metrics import metrics_routes
 from reflecto.api.pairing import pairing_routes, relay_routes
 from reflecto.api.push import push_routes
 from reflecto.api.pushover import pushover_routes
+from reflecto.api.receipts import receipt_routes
 from reflecto.api.reference import reference_routes
 from reflecto.api.sync import sync_routes
 from reflecto.api.tokens import token_routes
@@ -36,6 +38,7 @@ from reflecto.core.clock import Clock, SystemClock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.devices import Devices
 from reflecto.core.documents import Documents
+from reflecto.core.emergencies import Emergencies
 from reflecto.core.enrolment import Enrolment
 from reflecto.core.events import Refusals
 from reflecto.core.interactions import Interactions
@@ -52,6 +55,7 @@ from reflecto.crypto.envelopes import BoxKeys
 from reflecto.crypto.webpush import VapidKeys
 from reflecto.data_folder import load_server_keys, load_vapid_keys, make_folder
 from reflecto.push.addresses import Resolve, resolve
+from reflecto.push.callbacks import HttpsCallbacks
 from reflecto.push.hub import Hub
 from reflecto.push.service import PushServices
 from reflecto.push.vapid import LOCAL_CONTACT, Vapid, contact_for
@@ -69,6 +73,7 @@ class PushOptions:
     keys: VapidKeys
     contact: str = LOCAL_CONTACT
     allow_private: bool = False
+    callback_allow_private: bool = False
     resolve: Resolve = resolve
 
 
@@ -96,6 +101,9 @@ class Services:
     documents: Documents
     rings: Rings
     reminders: Reminders
+    emergencies: Emergencies
+    callbacks: HttpsCallbacks
+    callback_allow_private: bool
 
     @classmethod
     def build(
@@ -118,6 +126,8 @@ class Services:
         activity = Activity(store)
         quotas = Quotas(limits, clock)
         dispatcher = Dispatcher(store, hub, sealer)
+        callbacks = HttpsCallbacks(clock, allow_private=push.callback_allow_private, resolve=push.resolve)
+        emergencies = Emergencies(store, dispatcher, hub, sealer, quotas, callbacks, clock)
         interactions = Interactions(store, hub, sealer, quotas, clock, min_phone_build)
         return cls(
             store=store,
@@ -127,7 +137,7 @@ class Services:
             clock=clock,
             activity=activity,
             interactions=interactions,
-            tokens=Tokens(store, interactions, activity, clock),
+            tokens=Tokens(store, interactions, emergencies, activity, clock),
             devices=Devices(store, hub, activity, clock, allow_private_push=push.allow_private),
             enrolment=Enrolment(store, hub, sealer, clock),
             pairings=Pairings(store, hub, sealer, clock),
@@ -135,8 +145,11 @@ class Services:
             quotas=quotas,
             messages=Messages(dispatcher, hub, quotas, clock),
             documents=Documents(dispatcher, quotas, clock),
-            rings=Rings(dispatcher, quotas, clock),
+            rings=Rings(store, dispatcher, hub, sealer, quotas, clock),
             reminders=Reminders(store, dispatcher, hub, sealer, quotas, clock),
+            emergencies=emergencies,
+            callbacks=callbacks,
+            callback_allow_private=push.callback_allow_private,
         )
 
     def create_app(self, trusted_proxies: Sequence[str] = (), public_path: str = "") -> ASGIApp:
@@ -151,7 +164,15 @@ class Services:
         routes = [
             *interaction_routes(gate, self.interactions),
             *message_routes(gate, self.messages, self.documents, self.rings, self.reminders),
-            *pushover_routes(gate, self.messages, self.devices),
+            *pushover_routes(
+                gate,
+                self.messages,
+                self.emergencies,
+                self.devices,
+                allow_private_callbacks=self.callback_allow_private,
+            ),
+            *receipt_routes(auth, self.emergencies),
+            *alarm_routes(auth, self.rings, self.emergencies),
             *hook_routes(gate, self.interactions, self.messages, self.clock),
             *device_routes(auth, self.devices, self.enrolment),
             *push_routes(auth, self.push_key),
@@ -187,8 +208,14 @@ class Services:
             asyncio.create_task(self._repeat(FLUSH_SECONDS, self._keep_house)),
             asyncio.create_task(self._repeat(EXPIRY_CHECK_SECONDS, self.interactions.tell_expired)),
             asyncio.create_task(
-                self._repeat(DUE_CHECK_SECONDS, self.reminders.fire_due, self.interactions.tethers.settle_due)
+                self._repeat(
+                    DUE_CHECK_SECONDS,
+                    self.reminders.fire_due,
+                    self.interactions.tethers.settle_due,
+                    self.emergencies.sound_due,
+                )
             ),
+            asyncio.create_task(self._repeat(DUE_CHECK_SECONDS, self.emergencies.call_back_due)),
         ]
         try:
             yield
@@ -198,6 +225,7 @@ class Services:
             for chore in chores:
                 chore.cancel()
             await self.push.close()
+            await self.callbacks.close()
             with suppress(StoreUnavailableError):
                 await self._write_notes()
             await self.store.close()
@@ -246,6 +274,7 @@ async def open_services(settings: Settings, clock: Clock | None = None) -> Servi
             keys=load_vapid_keys(settings.data),
             contact=settings.push_contact or contact_for(settings.public_url),
             allow_private=settings.push_allow_private,
+            callback_allow_private=settings.callback_allow_private,
         )
     except BaseException:
         await store.close()

@@ -38,6 +38,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     trusted_proxies: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-For is believed
     push_contact: str | None = None  # mailto: or https: address for push services; default: public_url, if https
     push_allow_private: bool = False  # push services at private addresses, and on this machine over http
+    callback_allow_private: bool = False  # callbacks of emergencies to private addresses, and on this machine over http
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @property

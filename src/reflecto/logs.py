@@ -5,10 +5,18 @@ import re
 import sys
 from typing import Final
 
-from reflecto.contract.ids import CODE_ALPHABET, CODE_CHARS, CODE_GROUP_CHARS, TOKEN_PATTERN
+from reflecto.contract.ids import (
+    CODE_ALPHABET,
+    CODE_CHARS,
+    CODE_GROUP_CHARS,
+    SHORT_TOKEN_PATTERN,
+    TOKEN_PATTERN,
+)
 
 _GROUP: Final = f"[{CODE_ALPHABET}]{{{CODE_GROUP_CHARS}}}"
 _SETUP_CODE: Final = re.compile(rf"\b{_GROUP}(?:-{_GROUP}){{{CODE_CHARS // CODE_GROUP_CHARS - 1}}}\b")
+# Also what only looks like one, such as an emergency's receipt: a line in the log can do without.
+_SHORT_TOKEN: Final = re.compile(rf"(?<![A-Za-z0-9]){SHORT_TOKEN_PATTERN.pattern}(?![A-Za-z0-9])")
 
 
 class RedactingFormatter(logging.Formatter):
@@ -21,7 +29,7 @@ class RedactingFormatter(logging.Formatter):
 
 def redact(text: str) -> str:
     """Replace what has the form of a token or a setup code."""
-    return _SETUP_CODE.sub("[setup code]", TOKEN_PATTERN.sub("[token]", text))
+    return _SETUP_CODE.sub("[setup code]", _SHORT_TOKEN.sub("[token]", TOKEN_PATTERN.sub("[token]", text)))
 
 
 def configure_logging(level: str) -> None:

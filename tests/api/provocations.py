@@ -134,6 +134,23 @@ async def fill_the_disk(world: World) -> httpx.Response:
     return await world.sender.ask()
 
 
+async def raise_emergency(world: World) -> httpx.Response:
+    body = {"token": world.sender.token, "message": "Fire", "priority": 2, "expire": 60}
+    return await world.server.http.post("/1/messages.json", json=body)
+
+
+async def raise_a_51st_emergency(world: World) -> httpx.Response:
+    for _ in range(50):
+        assert (await raise_emergency(world)).status_code == 200
+    return await raise_emergency(world)
+
+
+async def acknowledge_too_late(world: World) -> httpx.Response:
+    receipt = (await raise_emergency(world)).json()["receipt"]
+    world.clock.advance(60)
+    return await world.phone.call("POST", f"/v1/emergencies/{receipt}/acknowledge")
+
+
 async def bring_a_33rd_device(world: World) -> httpx.Response:
     for _ in range(31):
         await enroll(world.server)
@@ -172,9 +189,6 @@ PROVOCATIONS: Final[Mapping[str, Provoke]] = {
     "message_too_long": send(message="x" * 1_501),
     "invalid_title": send(title="x" * 101),
     "invalid_priority": send(priority="highest"),
-    "priority_emergency_unsupported": lambda world: world.server.http.post(
-        "/v1/messages.json", json={"token": world.sender.token, "message": "Fire", "priority": 2}
-    ),
     "invalid_tags": send(tags=5),
     "invalid_url": send(url="ftp://example.org"),
     "invalid_url_title": send(url="https://example.org", url_title="x" * 101),
@@ -223,6 +237,8 @@ PROVOCATIONS: Final[Mapping[str, Provoke]] = {
     "invalid_test": make(test="no"),
     "too_many_devices": bring_a_33rd_device,
     "too_many_reminders": set_a_1001st_reminder,
+    "too_many_emergencies": raise_a_51st_emergency,
+    "emergency_closed": acknowledge_too_late,
     "too_many_tokens": make_a_201st_token,
 }
 

@@ -69,12 +69,13 @@ class StandIns:
             "cancelInteraction": self._question_of,
             "simulateAnswer": self._question_of,
             "answerInteraction": lambda _caller: self._question_of(self._phone.default_program()),
+            "acknowledgeEmergency": lambda _caller: self._emergency_of(self._phone.default_program()),
             "deleteReminder": self._reminder_of,
             "removeDevice": lambda caller: caller.id,
             "revokeToken": lambda _caller: self._server.new_program(self._phone).id,
         }
         if operation in makers:
-            name = "token" if operation == "sendMessageByUrl" else "id"
+            name = {"sendMessageByUrl": "token", "acknowledgeEmergency": "receipt"}.get(operation, "id")
             case.path_parameters[name] = makers[operation](caller)
 
     def _invite(self, case: Case[Any], operation: str, phone: DeviceActor | Program) -> str:
@@ -118,6 +119,10 @@ class StandIns:
         assert isinstance(caller, Program)
         fields = {"message": "Stand-up", "at": int(self._server.clock.now()) + 3600}
         return self._made(caller, "/v1/reminders", fields, "reminder_id") or f"rem_{'0' * 32}"
+
+    def _emergency_of(self, caller: Program) -> str:
+        fields = {"token": caller.token, "message": "Fire", "priority": 2, "expire": 1}
+        return self._made(caller, "/1/messages.json", fields, "receipt") or "r" * 30
 
     def _made(self, caller: Program, path: str, fields: dict[str, Any], key: str) -> str:
         """Return the id of what was made; empty where the caller may not."""

@@ -25,12 +25,16 @@ async def variables_of(server: RunningServer, operation: Operation) -> dict[str,
     asked_by = tester if operation.id == "simulateAnswer" else asker
     at = int(server.clock.now()) + 3600
     reminder = await asker.call("POST", "/v1/reminders", json={"message": "Stand-up", "at": at})
+    ring = await asker.call("POST", "/v1/ring", json={})
+    alarm = await asker.http.post("/1/messages.json", json={"token": asker.token, "message": "Fire", "priority": 2})
     joining = enrolment_body(await server.invite())
     return {
         "REFLECTO_URL": f"http://127.0.0.1:{server.port}",
         "REFLECTO_TOKEN": asker.token,
         "REFLECTO_TEST_TOKEN": tester.token,
         "REFLECTO_DEVICE_TOKEN": phone.token,
+        "RING_ID": ring.json()["id"],
+        "RECEIPT": alarm.json()["receipt"],
         "ID": await asked_by.ask_id(expires_in=60),
         "REMINDER_ID": reminder.json()["reminder_id"],
         "DEVICE_ID": phone.id,

@@ -14,6 +14,7 @@ from reflecto.api.openapi import document_yaml
 from reflecto.api.operations import OPERATIONS, TAGS
 from reflecto.api.operations.operation import Operation
 from reflecto.api.operations.pushover import PUSHOVER_NOTES
+from reflecto.api.operations.receipts import RECEIPT_NOTES
 from reflecto.api.operations.server import SERVER_NOTES
 from reflecto.api.reference_page import View
 from reflecto.api.webapp import webapp_routes
@@ -22,7 +23,7 @@ from reflecto.contract.remedies import REMEDIES
 from tests.openapi.references import every_node, resolve
 from tests.running import RunningServer
 
-ALL_NOTES = {**NOTES, **PUSHOVER_NOTES, **SERVER_NOTES}
+ALL_NOTES = {**NOTES, **PUSHOVER_NOTES, **RECEIPT_NOTES, **SERVER_NOTES}
 IDS = [operation.id for operation in OPERATIONS]
 
 

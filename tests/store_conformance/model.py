@@ -8,8 +8,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from reflecto.contract.interactions import Reason
-from reflecto.core.model import Delivery, Device, Interaction, QueueEntry, SetupCode, Tap, Token
-from reflecto.core.ports import Addition, CreateResult, Creation, EndResult, Redemption, Relaying, Verdict
+from reflecto.core.model import (
+    Delivery,
+    Device,
+    Emergency,
+    EmergencyEnd,
+    Interaction,
+    QueueEntry,
+    SetupCode,
+    Tap,
+    Token,
+)
+from reflecto.core.ports import (
+    Addition,
+    CreateResult,
+    Creation,
+    EmergencyEndResult,
+    EndResult,
+    Redemption,
+    Relaying,
+    Verdict,
+)
 from reflecto.core.queue_room import QueueLimits
 
 DAY_SECONDS = 86_400
@@ -27,6 +46,9 @@ class ModelStore:
         self.revoked_at: dict[str, int] = {}
         self.codes: dict[bytes, SetupCode] = {}
         self.questions: dict[str, Interaction] = {}
+        self.emergencies: dict[str, Emergency] = {}
+        self.emergency_tags: dict[str, set[bytes]] = {}
+        self.emergency_blobs: dict[str, dict[str, bytes]] = {}
 
     def find_interaction(self, interaction_id: str, now: float) -> Interaction | None:
         found = self.questions.get(interaction_id)
@@ -258,6 +280,8 @@ class ModelStore:
         if device_id not in self.devices or self.devices[device_id].owner_id != owner_id:
             return False
         del self.devices[device_id], self.queues[device_id]
+        for kept in self.emergency_blobs.values():
+            kept.pop(device_id, None)
         self.codes = {each.hash: each for each in self.codes.values() if each.phone_id != device_id}
         return True
 
@@ -268,6 +292,7 @@ class ModelStore:
         self.tokens = {each.id: each for each in self.tokens.values() if each.owner_id != owner_id}
         self.codes = {each.hash: each for each in self.codes.values() if each.owner_id != owner_id}
         self.questions = {each.id: each for each in self.questions.values() if each.owner_id != owner_id}
+        self.emergencies = {key: each for key, each in self.emergencies.items() if each.owner_id != owner_id}
 
     def add_token(self, token: Token, phone_id: str | None = None) -> Addition:
         if token.owner_id not in self.owners or (phone_id is not None and phone_id not in self.devices):
@@ -288,6 +313,102 @@ class ModelStore:
         self.revoked_at[token_id] = int(now)
         return True
 
+    def add_emergency(
+        self,
+        emergency: Emergency,
+        tag_hashes: Sequence[bytes],
+        kept: Sequence[tuple[str, bytes]],
+        deliveries: Sequence[Delivery],
+    ) -> tuple[Addition, list[str]]:
+        if emergency.token_id not in self.tokens or emergency.token_id in self.revoked_at:
+            return Addition.REVOKED, []
+        active = [
+            each
+            for each in self.emergencies.values()
+            if each.owner_id == emergency.owner_id and self._goes_on(each, emergency.created_at)
+        ]
+        if len(active) >= 50:
+            return Addition.TOO_MANY, []
+        self.emergencies[emergency.receipt] = emergency
+        self.emergency_tags[emergency.receipt] = set(tag_hashes)
+        self.emergency_blobs[emergency.receipt] = {key: blob for key, blob in kept if key in self.devices}
+        return Addition.ADDED, self.append_to_queues(deliveries)
+
+    def find_emergency(self, receipt: str, now: float) -> Emergency | None:
+        found = self.emergencies.get(receipt)
+        return found if found and now < found.created_at + 7 * DAY_SECONDS else None
+
+    def list_active_emergencies(self, token_id: str, now: float, tag_hash: bytes | None = None) -> list[Emergency]:
+        return sorted(
+            (
+                each
+                for each in self.emergencies.values()
+                if each.token_id == token_id
+                and self._goes_on(each, now)
+                and (tag_hash is None or tag_hash in self.emergency_tags[each.receipt])
+            ),
+            key=lambda each: (each.created_at, each.receipt),
+        )
+
+    def end_emergency(
+        self, receipt: str, end: EmergencyEnd, closings: Sequence[Delivery], now: float
+    ) -> EmergencyEndResult | None:
+        found = self.find_emergency(receipt, now)
+        if found is None:
+            return None
+        if end.device_id is not None and end.device_id not in self.devices:
+            return EmergencyEndResult(Verdict.DEVICE_REMOVED, found)
+        if found.status != "active":
+            same = found.status == end.status
+            return EmergencyEndResult(Verdict.REPEATED if same else Verdict.CLOSED, found)
+        if self._goes_on(found, now) == (end.status == "expired"):
+            return EmergencyEndResult(Verdict.CLOSED, found)
+        told = end.status == "acknowledged" and found.callback is not None
+        self.emergencies[receipt] = replace(
+            found,
+            status=end.status,
+            ended_at=int(now),
+            device_id=end.device_id,
+            device_label=end.device_label,
+            next_round_at=None,
+            next_call_at=int(now) if told else None,
+        )
+        self.emergency_blobs[receipt] = {}
+        self.append_to_queues(closings)
+        return EmergencyEndResult(Verdict.ACCEPTED, self.emergencies[receipt])
+
+    def list_due_emergencies(self, now: float, limit: int) -> list[Emergency]:
+        due = [each for each in self.emergencies.values() if each.next_round_at and each.next_round_at <= now]
+        return sorted(due, key=lambda each: (each.next_round_at, each.receipt))[:limit]
+
+    def list_emergency_blobs(self, receipt: str) -> dict[str, bytes]:
+        return self.emergency_blobs[receipt] if receipt in self.emergencies else {}
+
+    def sound_emergency(
+        self, emergency: Emergency, next_round_at: int, deliveries: Sequence[Delivery], now: float
+    ) -> list[str] | None:
+        found = self.emergencies.get(emergency.receipt)
+        if found is None or found.next_round_at is None or found.next_round_at != emergency.next_round_at:
+            return None
+        self.emergencies[found.receipt] = replace(found, next_round_at=next_round_at, last_delivered_at=int(now))
+        return self.append_to_queues(deliveries)
+
+    def claim_callbacks(self, now: float, limit: int) -> list[Emergency]:
+        due = [each for each in self.emergencies.values() if each.next_call_at is not None and each.next_call_at <= now]
+        claimed = []
+        for each in sorted(due, key=lambda each: (each.next_call_at, each.receipt))[:limit]:
+            calls = each.calls + 1
+            delays = {1: 60, 2: 300, 3: 900, 4: 3_600, 5: 14_400}
+            again_at = int(now) + delays[calls] if calls in delays else None
+            self.emergencies[each.receipt] = replace(each, calls=calls, next_call_at=again_at)
+            claimed.append(self.emergencies[each.receipt])
+        return claimed
+
+    def note_called_back(self, receipt: str, now: float) -> None:
+        if receipt in self.emergencies:
+            called = replace(self.emergencies[receipt], called_back_at=int(now), next_call_at=None)
+            self.emergencies[receipt] = called
+
     def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:
         for token_id in tokens.keys() & self.tokens.keys():
             self.tokens[token_id] = replace(self.tokens[token_id], last_used_at=tokens[token_id])
@@ -299,6 +420,7 @@ class ModelStore:
         self.queues = {key: [each for each in queue if now < each.expires_at] for key, queue in self.queues.items()}
         self.codes = {key: each for key, each in self.codes.items() if now < each.expires_at}
         self.questions = {key: each for key, each in self.questions.items() if self.find_interaction(key, now)}
+        self.emergencies = {key: each for key, each in self.emergencies.items() if self.find_emergency(key, now)}
         self.tokens = {
             key: each
             for key, each in self.tokens.items()
@@ -307,7 +429,11 @@ class ModelStore:
         return before - self._rows()
 
     def _rows(self) -> int:
-        return sum(map(len, self.queues.values())) + len(self.codes) + len(self.questions) + len(self.tokens)
+        queued = sum(map(len, self.queues.values()))
+        return queued + len(self.codes) + len(self.questions) + len(self.tokens) + len(self.emergencies)
+
+    def _goes_on(self, emergency: Emergency, now: float) -> bool:
+        return emergency.status == "active" and now < emergency.expires_at
 
     def _is_pending(self, interaction: Interaction, now: float) -> bool:
         is_open = interaction.status == "pending" and now < interaction.expires_at

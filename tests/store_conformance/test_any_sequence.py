@@ -10,10 +10,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from reflecto.contract.ids import new_id
-from reflecto.core.model import Delivery, Device, Interaction, SetupCode, Token
+from reflecto.core.model import Delivery, Device, Emergency, EmergencyEnd, Interaction, SetupCode, Token
 from reflecto.core.ports import Store
 from reflecto.core.queue_room import QueueLimits
-from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_tap, make_token
+from tests.builders import (
+    NOW,
+    make_code,
+    make_delivery,
+    make_device,
+    make_emergency,
+    make_interaction,
+    make_tap,
+    make_token,
+)
 from tests.store_conformance.conftest import OpenStore
 from tests.store_conformance.model import ModelStore
 
@@ -39,6 +48,7 @@ class Comparison(RuleBasedStateMachine):
     devices: Bundle[Device] = Bundle("devices")
     tokens: Bundle[Token] = Bundle("tokens")
     questions: Bundle[Interaction] = Bundle("questions")
+    emergencies: Bundle[Emergency] = Bundle("emergencies")
 
     def __init__(self, open_store: OpenStore, folder: Path) -> None:
         super().__init__()
@@ -48,6 +58,7 @@ class Comparison(RuleBasedStateMachine):
         self.seen_tokens: set[Token] = set()
         self.seen_questions: set[str] = set()
         self.seen_devices: set[str] = set()
+        self.seen_receipts: set[str] = set()
 
         async def open_on_loop() -> Store:
             return open_store(folder, BOUNDS)
@@ -206,6 +217,55 @@ class Comparison(RuleBasedStateMachine):
     def restart(self) -> None:
         self.call("spare_tethered", self.now)
 
+    @rule(
+        target=emergencies,
+        token=tokens,
+        retry=st.sampled_from([30, MINUTE, HOUR]),
+        callback=st.none() | st.just("https://ops.example/"),
+        tags=st.sampled_from([[], [b"eu"], [b"eu", b"db1"]]),
+    )
+    def raise_alarm(self, token: Token, retry: int, callback: str | None, tags: list[bytes]) -> Emergency:
+        now = int(self.now)
+        emergency = make_emergency(
+            token,
+            retry_seconds=retry,
+            created_at=now,
+            expires_at=now + HOUR,
+            callback=callback,
+            last_delivered_at=now,
+            next_round_at=now + retry,
+        )
+        devices = self.model.list_devices(token.owner_id)
+        kept = [(each.id, each.id.encode()) for each in devices]
+        self.call("add_emergency", emergency, tags, kept, [make_delivery(each) for each in devices])
+        self.seen_receipts.add(emergency.receipt)
+        return emergency
+
+    @rule(emergency=emergencies, device=devices, status=st.sampled_from(["acknowledged", "cancelled", "expired"]))
+    def end_alarm(self, emergency: Emergency, device: Device, status: Any) -> None:
+        by = (device.id, device.label) if status == "acknowledged" else (None, None)
+        closings = [make_delivery(each) for each in self.model.list_devices(emergency.owner_id)]
+        self.call("end_emergency", emergency.receipt, EmergencyEnd(status, *by), closings, self.now)
+
+    @rule()
+    def sound_alarms(self) -> None:
+        for due in self.call("list_due_emergencies", self.now, 3):
+            blobs = self.call("list_emergency_blobs", due.receipt)
+            devices = [each for each in self.model.list_devices(due.owner_id) if each.id in blobs]
+            again = [make_delivery(each, blobs[each.id]) for each in devices]
+            for _ in range(2):  # as another process would
+                self.call("sound_emergency", due, int(self.now) + due.retry_seconds, again, self.now)
+
+    @rule(taken=st.booleans())
+    def call_back(self, *, taken: bool) -> None:
+        for claimed in self.call("claim_callbacks", self.now, 3):
+            if taken:
+                self.call("note_called_back", claimed.receipt, self.now)
+
+    @rule(token=tokens, tag=st.none() | st.sampled_from([b"eu", b"db1", b"us"]))
+    def list_alarms(self, token: Token, tag: bytes | None) -> None:
+        self.call("list_active_emergencies", token.id, self.now, tag)
+
     @rule(first=devices, second=devices, ttl=st.sampled_from([1, HOUR, 3 * DAY]))
     def deliver(self, first: Device, second: Device, ttl: int) -> None:
         expires_at = int(self.now) + ttl
@@ -265,6 +325,9 @@ class Comparison(RuleBasedStateMachine):
         assert {each.id for each in expired} == self.model.list_expired(self.now - 900, self.now)
         abandoned = {each.id for each in self.read("list_abandoned", self.now)}
         assert abandoned == self.model.list_abandoned(self.now)
+
+        for receipt in self.seen_receipts:
+            self.call("find_emergency", receipt, self.now)
         for question_id in self.seen_questions:
             self.call("find_interaction", question_id, self.now)
 

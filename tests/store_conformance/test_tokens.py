@@ -1,5 +1,7 @@
 """`add_token`, `find_token`, `list_tokens`, `revoke_token`."""
 
+from dataclasses import replace
+
 from reflecto.core.ports import Addition, Store
 from tests.builders import NOW, make_token
 from tests.store_conformance.world import found_owner
@@ -56,3 +58,19 @@ async def test_an_owner_that_was_deleted_meanwhile_gets_no_token(store: Store):
     late = make_token(phone.owner_id)
     assert await store.add_token(late) is Addition.REVOKED
     assert await store.find_token(late.hash) is None
+
+
+async def test_a_token_is_found_by_its_short_form_once_that_is_known_and_until_it_is_revoked(store: Store):
+    phone, _ = await found_owner(store)
+    known = make_token(phone.owner_id, short_hash=b"k" * 32)
+    older = make_token(phone.owner_id)
+    for token in (known, older):
+        await store.add_token(token)
+    assert await store.find_token_by_short_form(b"k" * 32) == known
+    assert await store.find_token_by_short_form(b"o" * 32) is None
+    await store.keep_short_form(older.id, b"o" * 32)
+    learned = replace(older, short_hash=b"o" * 32)
+    assert await store.find_token_by_short_form(b"o" * 32) == learned
+    assert await store.find_token(older.hash) == learned
+    await store.revoke_token(phone.owner_id, older.id, NOW)
+    assert await store.find_token_by_short_form(b"o" * 32) is None

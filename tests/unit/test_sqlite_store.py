@@ -5,6 +5,7 @@ import sqlite3
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from reflecto.store.sqlite.connection import NewerSchemaError, migrate, open_con
 from reflecto.store.sqlite.store import SqliteStore
 from tests.builders import NOW, make_delivery, make_interaction, make_reminder
 from tests.fakes import BOUND_SECONDS
-from tests.store_conformance.world import blobs, create, found_owner, join
+from tests.store_conformance.world import blobs, create, found_owner
 
 COUNTERS = ("queue_entries", "queue_bytes", "relayed_entries", "relayed_bytes")
 COUNTED = "SELECT id, json_array(queue_entries, queue_bytes, relayed_entries, relayed_bytes) FROM devices"
@@ -181,23 +182,23 @@ def _migrated(folder: Path) -> tuple[int, int]:
     return version, tables
 
 
-async def test_a_store_from_before_queues_were_counted_is_counted_when_it_is_opened(tmp_path: Path):
-    store = SqliteStore.open(tmp_path)
-    phone, _ = await found_owner(store)
-    tablet = await join(store, phone.owner_id)
-    await store.append_to_queues([make_delivery(phone, bytes(10)), make_delivery(phone, bytes(20), sender=tablet.id)])
-    await store.close()
+def test_a_store_from_before_queues_were_counted_is_counted_when_it_is_opened(tmp_path: Path):
     file = sqlite3.connect(tmp_path / "reflecto.sqlite3", isolation_level=None)
-    for statement in (
-        "DROP INDEX queue_relayed",
-        "DROP INDEX reminders_due",
-        "CREATE INDEX reminders_by_time ON reminders (fire_at)",
-        "ALTER TABLE reminders DROP COLUMN retry_at",
-        *(f"ALTER TABLE devices DROP COLUMN {name}" for name in COUNTERS),
-        "PRAGMA user_version = 5",
-    ):
-        file.execute(statement)
+    folder = files("reflecto.store.sqlite.migrations")
+    before = sorted(each.name for each in folder.iterdir() if each.name.endswith(".sql") and each.name < "0007")
+    for name in before:
+        file.executescript(folder.joinpath(name).read_text("utf-8"))
+    file.execute(f"PRAGMA user_version = {len(before)}")
+    file.execute("INSERT INTO owners (id, created_at) VALUES ('own', 1)")
+    for device_id in ("phone", "tablet"):
+        file.execute(
+            "INSERT INTO devices (id, owner_id, token_hash, public_key, signing_key, label, type, class, created_at) "
+            "VALUES (?, 'own', ?, x'00', x'00', 'x', 'cli', 'phone', 1)",
+            (device_id, device_id.encode()),
+        )
+    queued = "INSERT INTO queue (device_id, seq, sender, blob, expires_at) VALUES ('phone', ?, ?, ?, 9)"
+    file.executemany(queued, [(1, "server", bytes(10)), (2, "tablet", bytes(20))])
     migrate(file)
     counted = dict(file.execute(COUNTED).fetchall())
     file.close()
-    assert counted == {phone.id: "[2,30,1,20]", tablet.id: "[0,0,0,0]"}
+    assert counted == {"phone": "[2,30,1,20]", "tablet": "[0,0,0,0]"}

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from reflecto.api.errors import reply_parts
 from reflecto.api.http import Call, Reply
 from reflecto.api.public_path import PublicPath
+from reflecto.api.pushover_shape import pushover_shape
 from reflecto.contract.errors import NOT_FOUND, ApiError
 
 Lifespan = Callable[[ASGIApp], AbstractAsyncContextManager[None]]
@@ -28,6 +29,8 @@ def create_app(routes: list[BaseRoute], lifespan: Lifespan, public_path: str = "
 
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
-        await Call(scope, receive, send).answer(Reply(*reply_parts(ApiError(NOT_FOUND))))
+        reply = Reply(*reply_parts(ApiError(NOT_FOUND)))
+        is_pushover = scope["path"].startswith("/1/")  # its clients crash on any other form
+        await Call(scope, receive, send).answer(pushover_shape(reply) if is_pushover else reply)
     else:  # a web socket: nothing here speaks it
         await send({"type": "websocket.close", "code": 1000})

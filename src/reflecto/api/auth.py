@@ -7,6 +7,7 @@ from typing import Final
 
 from reflecto.api.http import Call
 from reflecto.contract.errors import INVALID_CODE, INVALID_TOKEN, MISSING_TOKEN, NOT_FOUND, ApiError
+from reflecto.contract.ids import SHORT_TOKEN_PATTERN
 from reflecto.core.devices import Devices
 from reflecto.core.events import CODE_REFUSED, TOKEN_REFUSED, Refusals
 from reflecto.core.model import Device
@@ -60,6 +61,13 @@ class Authenticator:
         """Return the sender of a token that came in the body."""
         with self.counting_wrong_tokens(call):
             return await self.tokens.authenticate(bearer)
+
+    async def pushover_sender(self, call: Call, bearer: str) -> Sender:
+        """Return the sender of a token, or of its short form, that came in one of Pushover's calls."""
+        if SHORT_TOKEN_PATTERN.fullmatch(bearer) is None:
+            return await self.sender_with(call, bearer)
+        with self.counting_wrong_tokens(call):
+            return await self.tokens.authenticate_short(bearer)
 
     async def device(self, call: Call) -> Device:
         """Return the device; a sender token is not one."""

@@ -11,6 +11,7 @@ from reflecto.api.fields import NOTES
 from reflecto.api.operations import OPERATIONS, TAGS
 from reflecto.api.operations.operation import JSON, TEXT, Operation, Parameter, Success
 from reflecto.api.operations.pushover import PUSHOVER_NOTES, PushoverError
+from reflecto.api.operations.receipts import RECEIPT_NOTES
 from reflecto.api.operations.server import SERVER_NOTES
 from reflecto.api.schemas import Schema, form_schema, schemas_of
 from reflecto.contract.devices import SyncEntry
@@ -123,7 +124,7 @@ def document_yaml(public_path: str = "") -> bytes:
 def _document(public_path: str) -> dict[str, Any]:
     models = [model for operation in OPERATIONS for model in _models_of(operation)] + [PushoverError, SyncEntry]
     unique = list(dict.fromkeys(models))
-    schemas, components = schemas_of(unique, {**NOTES, **PUSHOVER_NOTES, **SERVER_NOTES})
+    schemas, components = schemas_of(unique, {**NOTES, **PUSHOVER_NOTES, **RECEIPT_NOTES, **SERVER_NOTES})
     of_model = dict(zip(unique, schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:

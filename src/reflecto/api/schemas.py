@@ -18,11 +18,19 @@ def schemas_of(models: Sequence[type[msgspec.Struct]], notes: Notes) -> tuple[li
     """Return the schema of each model (a reference where it is a Struct) and the components they refer to."""
     schemas, components = msgspec.json.schema_components(models, ref_template=REF_TEMPLATE)
     requests = {model.__name__ for model in models if issubclass(model, Request)}
+    seldom = {
+        (model.__name__, field.encode_name)
+        for model in notes
+        for field in msgspec.structs.fields(model)
+        if field.default is msgspec.UNSET
+    }
     by_name = {model.__name__: fields for model, fields in notes.items()}
     for name, schema in components.items():
         _refine_model(schema, by_name.get(name, {}))
-        if name not in requests:  # replies carry every field, and what is inside requests has no optional ones
-            schema["required"] = list(schema["properties"])
+        if (
+            name not in requests
+        ):  # replies carry every field that is not unset, and what is inside requests has no optional ones
+            schema["required"] = [field for field in schema["properties"] if (name, field) not in seldom]
     return [_refine(dict(schema)) for schema in schemas], components
 
 

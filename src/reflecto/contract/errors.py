@@ -64,9 +64,6 @@ INVALID_MESSAGE: Final = _row("invalid_message", 400, "message must be text of a
 MESSAGE_TOO_LONG: Final = _row("message_too_long", 400, "message must be ≤ 1500 bytes", "bytes", "max")
 INVALID_TITLE: Final = _row("invalid_title", 400, "title must be 1 to 100 bytes", "bytes", "max")
 INVALID_PRIORITY: Final = _row("invalid_priority", 400, "priority must be one of min, low, default, high, urgent")
-PRIORITY_EMERGENCY_UNSUPPORTED: Final = _row(
-    "priority_emergency_unsupported", 400, "Pushover's emergency priority (2) is not supported; ask a question instead"
-)
 INVALID_TAGS: Final = _row("invalid_tags", 400, "tags must be a list of short labels")
 INVALID_URL: Final = _row("invalid_url", 400, "url must be an http or https URL of at most 512 bytes", "bytes", "max")
 INVALID_URL_TITLE: Final = _row(
@@ -159,4 +156,6 @@ PAIRING_CLOSED: Final = _row("pairing_closed", 409, "The invitation is used, or 
 TOO_MANY_PAIRINGS: Final = _row("too_many_pairings", 409, "8 invitations are already open")
 TOO_MANY_DEVICES: Final = _row("too_many_devices", 409, "The owner already has 32 devices")
 TOO_MANY_REMINDERS: Final = _row("too_many_reminders", 409, "The owner already has 1000 reminders waiting")
+TOO_MANY_EMERGENCIES: Final = _row("too_many_emergencies", 429, "The owner already has 50 emergencies under way")
+EMERGENCY_CLOSED: Final = _row("emergency_closed", 409, "The emergency was cancelled or has expired", "status")
 TOO_MANY_TOKENS: Final = _row("too_many_tokens", 409, "The owner already has 200 tokens")

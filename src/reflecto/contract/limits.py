@@ -106,6 +106,7 @@ PUSHOVER_URL_TITLE_MAX_CHARS: Final = 100
 PUSHOVER_ENVELOPE_MAX_BYTES: Final = 16_384  # without the picture
 PUSHOVER_BODY_MAX_BYTES: Final = 7_340_032  # a picture of 5 MiB in base64, and the rest
 IMAGE_MAX_BYTES: Final = 40_960
+SOUND_MAX_CHARS: Final = 40  # of a sound's name
 
 # Emergencies (Pushover's priority 2)
 EMERGENCY_RETRY_MIN_SECONDS: Final = 30
@@ -115,4 +116,5 @@ EMERGENCY_EXPIRE_DEFAULT_SECONDS: Final = 3_600
 EMERGENCIES_MAX_PER_OWNER: Final = 50  # under way at once: each is kept sealed once per device
 RECEIPT_SECONDS: Final = 7 * 86_400  # from its creation on a receipt can be read, as at Pushover
 CALLBACK_URL_MAX_CHARS: Final = 512
-CALLBACK_TRIES_MAX: Final = 6
+EMERGENCY_TAGS_MAX: Final = 16
+CALLBACK_TRIES_MAX: Final = 6  # the last is some 5 hours after the first

@@ -21,7 +21,6 @@ REMEDIES: Final[Mapping[str, str]] = {
     "message_too_long": "Shorten it to `max` bytes of UTF-8; `bytes` says how long it is.",
     "invalid_title": _FIX_LENGTH,
     "invalid_priority": _FIX_FIELD,
-    "priority_emergency_unsupported": "Use priority 1, or ask a question with `POST /v1/interactions`.",
     "invalid_tags": _FIX_FIELD,
     "invalid_url": _FIX_LENGTH,
     "invalid_url_title": "With details: shorten it to `max` bytes of UTF-8. Without: it needs a `url`.",
@@ -81,5 +80,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     "too_many_pairings": "Wait until one is used or has expired, 10 minutes at most.",
     "too_many_devices": _FREE_ONE,
     "too_many_reminders": _FREE_ONE,
+    "too_many_emergencies": "Acknowledge or cancel some; they expire by themselves.",
+    "emergency_closed": "Nothing is left to do: it rings no more. Its sender was not told that somebody has seen it.",
     "too_many_tokens": _FREE_ONE,
 }

@@ -25,14 +25,21 @@ class Dispatcher:
         self._wakeups = wakeups
         self._sealer = sealer
 
-    async def devices_meant(self, sender: Sender, selector: str) -> tuple[list[Device], list[Caveat]]:
+    async def devices_meant(
+        self, sender: Sender, selector: str, *, or_all: bool = False
+    ) -> tuple[list[Device], list[Caveat]]:
         """Return the owner's devices behind `selector`, and caveats; for a test token none, after the same checks.
+
+        `or_all`: where nobody has any of the names, all devices are meant.
 
         Raises: ApiError `invalid_token` if it was revoked meanwhile: a body may take half a minute to come.
         """
         if await self._store.find_token(sender.token.hash) is None:
             raise ApiError(INVALID_TOKEN)
-        meant, caveats = select_devices(await self._store.list_devices(sender.token.owner_id), selector)
+        devices = await self._store.list_devices(sender.token.owner_id)
+        meant, caveats = select_devices(devices, selector)
+        if or_all and not meant:
+            meant = devices
         return ([], [TEST_TOKEN]) if sender.token.test else (meant, caveats)
 
     async def dispatch(
@@ -52,7 +59,7 @@ class Dispatcher:
             raise queue_full(full)
         MESSAGE_SENT.log(message=envelope.id, type=envelope.type, devices=len(reached))
         delivered_to = tuple(DeliveredTo(device.id, device.type) for device in devices if device.id in reached)
-        return delivered_to, [_caveat(device) for device in full]
+        return delivered_to, [full_caveat(device) for device in full]
 
 
 async def still_paired(store: Store, missed: Sequence[Device]) -> list[Device]:
@@ -67,6 +74,7 @@ def queue_full(devices: Sequence[Device]) -> ApiError:
     return ApiError(QUEUE_FULL, details=details, retry_after_seconds=QUEUE_FULL_RETRY_AFTER_SECONDS)
 
 
-def _caveat(device: Device) -> Caveat:
+def full_caveat(device: Device) -> Caveat:
+    """Return what a sender is told of a device whose queue is full."""
     text = f"The queue of '{device.label}' ({device.id}) is full; it did not get this"
     return Caveat(QUEUE_FULL.code, text)

@@ -69,6 +69,12 @@ QUESTION_ANSWERED: Final = Event("question_answered", ("question", "token", "dev
 QUESTION_WITHDRAWN: Final = Event("question_withdrawn", ("question", "token"), "its asker no longer wants to know")
 QUESTION_ABANDONED: Final = Event("question_abandoned", ("question", "token"), "nobody waited for it; see `tether`")
 QUESTION_EXPIRED: Final = Event("question_expired", ("question", "token"), "nobody answered in time")
+EMERGENCY_RAISED: Final = Event(
+    "emergency_raised", ("message", "token", "devices"), "stored, and rings so many devices from now on"
+)
+EMERGENCY_ENDED: Final = Event(
+    "emergency_ended", ("message", "status", "device"), "`acknowledged` on this device, `cancelled` or `expired`"
+)
 PUSH_REFUSED: Final = Event(
     "push_refused", ("service", "status", "reason"), "once for each push service and reason", logging.WARNING
 )
@@ -91,6 +97,8 @@ EVENTS: Final = (
     QUESTION_WITHDRAWN,
     QUESTION_ABANDONED,
     QUESTION_EXPIRED,
+    EMERGENCY_RAISED,
+    EMERGENCY_ENDED,
     PUSH_REFUSED,
     PUSH_FAILED,
     MESSAGE_SENT,

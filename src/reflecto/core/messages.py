@@ -2,7 +2,7 @@
 
 import msgspec
 
-from reflecto.contract.envelopes import ActionPayload, NotificationPayload
+from reflecto.contract.envelopes import ActionPayload, Envelope, NotificationPayload
 from reflecto.contract.errors import (
     INVALID_ACTION,
     INVALID_MESSAGE,
@@ -32,6 +32,7 @@ from reflecto.core.checks import check_bytes, check_web_url
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.ports import Wakeups
+from reflecto.core.pushover import PushoverMessage
 from reflecto.core.quotas import Quotas
 from reflecto.core.sealing import make_envelope
 from reflecto.core.sender import Sender
@@ -83,10 +84,8 @@ class Messages:
         self._quotas = quotas
         self._clock = clock
 
-    async def send(self, sender: Sender, request: SendRequest, *, or_to_all: bool = False) -> SendResponse:
+    async def send(self, sender: Sender, request: SendRequest) -> SendResponse:
         """Queue the message for the devices meant; no device at all is a caveat, not an error.
-
-        `or_to_all`: where nobody has any of the names, all devices are meant.
 
         Raises: ApiError for a field out of bounds, `scope_denied`, `priority_capped`, `payload_too_large`,
         `rate_limit_exceeded`, `queue_full`, in this order.
@@ -105,15 +104,43 @@ class Messages:
             actions=tuple(ActionPayload(action.label, action.url) for action in request.actions),
             markdown=request.markdown,
         )
-        envelope = make_envelope("notification", new_id("msg"), now, payload, token=sender.token.label)
-        size = len(msgspec.json.encode(envelope))
+        size = len(msgspec.json.encode(self._envelope_of(sender, payload, now)))
         if size > ENVELOPE_MAX_BYTES:
             raise ApiError(PAYLOAD_TOO_LARGE, details={"size": size, "max": ENVELOPE_MAX_BYTES})
-        ttl_seconds = clamp_ttl(request.ttl)
+        return await self._deliver(sender, payload, request.device, clamp_ttl(request.ttl), caveats, or_to_all=False)
+
+    async def send_like_pushover(self, sender: Sender, prepared: PushoverMessage) -> SendResponse:
+        """Queue a message of a Pushover client; where nobody has any of the names it is for, all devices are meant.
+
+        Raises: ApiError `scope_denied`, `priority_capped`, `rate_limit_exceeded`.
+        """
+        sender.require("send", prepared.priority)
+        delete_at = None
+        if prepared.ttl_seconds is not None:
+            delete_at = int(self._clock.now()) + prepared.ttl_seconds
+        payload = NotificationPayload(**prepared.body, priority=prepared.priority, delete_at=delete_at)
+        ttl_seconds = clamp_ttl(prepared.ttl_seconds)
+        return await self._deliver(
+            sender, payload, prepared.device, ttl_seconds, list(prepared.caveats), or_to_all=True
+        )
+
+    def _envelope_of(self, sender: Sender, payload: NotificationPayload, now: float) -> Envelope:
+        return make_envelope("notification", new_id("msg"), now, payload, token=sender.token.label)
+
+    async def _deliver(
+        self,
+        sender: Sender,
+        payload: NotificationPayload,
+        selector: str,
+        ttl_seconds: int,
+        caveats: list[Caveat],
+        *,
+        or_to_all: bool,
+    ) -> SendResponse:
+        now = self._clock.now()
+        envelope = self._envelope_of(sender, payload, now)
         with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
-            meant, unknown = await self._dispatcher.devices_meant(sender, request.device)
-            if or_to_all and not meant:
-                meant, _ = await self._dispatcher.devices_meant(sender, "all")
+            meant, unknown = await self._dispatcher.devices_meant(sender, selector, or_all=or_to_all)
             if ttl_seconds == 0:
                 meant = [device for device in meant if self._wakeups.is_connected(device.id)]
             expires_at = int(now) + (ttl_seconds or CONNECTED_ONLY_SECONDS)

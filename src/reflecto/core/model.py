@@ -31,6 +31,7 @@ class Token:
     scopes: tuple[Scope, ...]
     created_at: int
     last_used_at: int | None = None
+    short_hash: bytes | None = field(default=None, repr=False)  # of its short form; None: not known yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,3 +249,42 @@ class Reminder:
     sealed: bytes = field(repr=False)
     created_at: int
     fire_at: int
+
+
+EmergencyStatus = Literal["active", "acknowledged", "cancelled", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Emergency:
+    """A message that rings until somebody acknowledges it; its text is sealed in what is kept for its devices.
+
+    `next_round_at`: when it rings again, or ends; `next_call_at`: when its sender is called back. None: never.
+    """
+
+    receipt: str
+    message_id: str
+    owner_id: str
+    token_id: str
+    token_label: str
+    retry_seconds: int
+    created_at: int
+    expires_at: int
+    callback: str | None = field(repr=False)  # an address may hold a secret
+    last_delivered_at: int
+    next_round_at: int | None
+    status: EmergencyStatus = "active"  # one that expired may still say so
+    ended_at: int | None = None
+    device_id: str | None = None  # whose owner acknowledged it
+    device_label: str | None = None
+    next_call_at: int | None = None
+    calls: int = 0
+    called_back_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmergencyEnd:
+    """How an emergency is to end; `device` acknowledges it."""
+
+    status: Literal["acknowledged", "cancelled", "expired"]
+    device_id: str | None = None
+    device_label: str | None = None

@@ -17,6 +17,8 @@ from reflecto.core.model import (
     Approval,
     Delivery,
     Device,
+    Emergency,
+    EmergencyEnd,
     Interaction,
     Owner,
     Pairing,
@@ -123,6 +125,14 @@ class EndResult:
 
     verdict: Verdict
     interaction: Interaction
+
+
+@dataclass(frozen=True, slots=True)
+class EmergencyEndResult:
+    """`emergency` is its state after the verdict."""
+
+    verdict: Verdict
+    emergency: Emergency
 
 
 class Store(Protocol):
@@ -274,6 +284,12 @@ class Store(Protocol):
     async def find_token(self, token_hash: bytes) -> Token | None:
         """Return the live (not revoked) token."""
 
+    async def find_token_by_short_form(self, short_hash: bytes) -> Token | None:
+        """Return the live token whose short form has this hash."""
+
+    async def keep_short_form(self, token_id: str, short_hash: bytes) -> None:
+        """Note the hash of the token's short form, which an older version did not keep."""
+
     async def add_token(self, token: Token, phone_id: str | None = None) -> Addition:
         """Keep it, unless its owner has too many or is gone, or the phone is that makes it."""
 
@@ -309,6 +325,52 @@ class Store(Protocol):
 
         If every queue is full it stays and is due again at `retry_at`, unless that is None.
         """
+
+    # Emergencies
+    async def add_emergency(
+        self,
+        emergency: Emergency,
+        tag_hashes: Sequence[bytes],
+        kept: Sequence[tuple[str, bytes]],
+        deliveries: Sequence[Delivery],
+    ) -> tuple[Addition, list[str]]:
+        """Keep it, with a blob per device for its further rounds, and append the first round.
+
+        Return what became of it, and the devices reached. Unless its token was revoked or its owner has too many.
+        """
+
+    async def find_emergency(self, receipt: str, now: float) -> Emergency | None:
+        """Return it unless it is older than `RECEIPT_SECONDS`."""
+
+    async def list_active_emergencies(
+        self, token_id: str, now: float, tag_hash: bytes | None = None
+    ) -> list[Emergency]:
+        """Return the token's emergencies that have not ended, of this tag where one is given, oldest first."""
+
+    async def end_emergency(
+        self, receipt: str, end: EmergencyEnd, closings: Sequence[Delivery], now: float
+    ) -> EmergencyEndResult | None:
+        """End it, forget its blobs and append `closings` if the rules accept it (`judge_end`). None: there is no such.
+
+        DEVICE_REMOVED comes before the rules. An acknowledged one with a callback is due to be called back.
+        """
+
+    async def list_due_emergencies(self, now: float, limit: int) -> list[Emergency]:
+        """Return up to `limit` whose next round, or end, has come; the oldest first."""
+
+    async def list_emergency_blobs(self, receipt: str) -> dict[str, bytes]:
+        """Return what is kept for its rounds, by device."""
+
+    async def sound_emergency(
+        self, emergency: Emergency, next_round_at: int, deliveries: Sequence[Delivery], now: float
+    ) -> list[str] | None:
+        """Append a round and set the time of the next; return the devices reached. None: it ended, or another did."""
+
+    async def claim_callbacks(self, now: float, limit: int) -> list[Emergency]:
+        """Return up to `limit` that are to be called back now, each counted and put off (`next_call`) for others."""
+
+    async def note_called_back(self, receipt: str, now: float) -> None:
+        """Its sender has been told."""
 
     # Housekeeping
     async def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:
@@ -373,3 +435,13 @@ class Wakeups(Protocol):
 
     def open_stream(self, device_id: str, stream: Stream) -> AbstractContextManager[None]:
         """Wake, beat and end `stream` while the block runs."""
+
+
+class Callbacks(Protocol):
+    """Calls the senders of emergencies back."""
+
+    async def post(self, url: str, form: Mapping[str, str]) -> bool:
+        """Post the form and tell whether it was taken; whatever goes wrong is False, within some seconds."""
+
+    async def close(self) -> None:
+        """Close the connections."""

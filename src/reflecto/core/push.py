@@ -17,9 +17,9 @@ def urgency_of(envelope: Envelope) -> Urgency:
 
 
 def topic_of(envelope: Envelope) -> str | None:
-    """Return the 32 hex digits of a question's id for it and for its end, so that the end replaces the question."""
-    is_question = envelope.type in {"interaction", "interaction.closed"}
-    return envelope.id.removeprefix("int_") if is_question else None
+    """Return the 32 hex digits of the id for what has an end, and for that end, so that the end replaces it."""
+    has_end = envelope.type.removesuffix(".closed") in {"interaction", "emergency"}
+    return envelope.id.partition("_")[2] if has_end else None
 
 
 def check_subscription(state: PushState, *, allow_private: bool) -> PushSubscription:
@@ -32,12 +32,13 @@ def check_subscription(state: PushState, *, allow_private: bool) -> PushSubscrip
     auth = decode_base64url(state.keys.auth, length=AUTH_SECRET_BYTES)
     if p256dh is None or not is_point(p256dh) or auth is None:
         raise ApiError(INVALID_PUSH)
-    if not _is_endpoint(state.endpoint, allow_private=allow_private):
+    if not is_callable_url(state.endpoint, allow_private=allow_private):
         raise ApiError(INVALID_PUSH)
     return PushSubscription(state.endpoint, p256dh, auth)
 
 
-def _is_endpoint(url: str, *, allow_private: bool) -> bool:
+def is_callable_url(url: str, *, allow_private: bool) -> bool:
+    """Tell whether this server may call the URL, as far as that can be seen from it: `check_subscription` says how."""
     if not url.isascii() or any(not 0x20 < ord(char) < 0x7F or char == "\\" for char in url):
         return False
     try:

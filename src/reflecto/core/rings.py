@@ -1,25 +1,48 @@
-"""Rings: the phone sounds until it is found. Source: api.md "POST /v1/ring"."""
+"""Rings: the phone sounds until it is found. Source: api.md "POST /v1/ring", devices.md "Keys and envelopes"."""
 
-from reflecto.contract.envelopes import RingPayload
-from reflecto.contract.errors import INVALID_MESSAGE, MESSAGE_TOO_LONG, NO_PHONE_DEVICE, ApiError
-from reflecto.contract.ids import new_id
-from reflecto.contract.limits import MESSAGE_MAX_BYTES, RING_DELIVERY_SECONDS
+from typing import Final
+
+from reflecto.contract.envelopes import RingPayload, RingStoppedPayload
+from reflecto.contract.errors import (
+    INVALID_MESSAGE,
+    MESSAGE_TOO_LONG,
+    NO_PHONE_DEVICE,
+    NOT_FOUND,
+    RATE_LIMIT_EXCEEDED,
+    ApiError,
+)
+from reflecto.contract.ids import is_id, new_id
+from reflecto.contract.limits import MESSAGE_MAX_BYTES, RING_DELIVERY_SECONDS, RING_MAX_SECONDS
 from reflecto.contract.messages import RingRequest, SendResponse
 from reflecto.core.checks import check_bytes
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
+from reflecto.core.model import Device
+from reflecto.core.ports import Store, Wakeups
 from reflecto.core.quotas import Quotas
-from reflecto.core.sealing import make_envelope
+from reflecto.core.sealing import Sealer, make_envelope
 from reflecto.core.sender import Sender
+from reflecto.core.windows import RollingWindow
+
+STOP_SECONDS: Final = RING_DELIVERY_SECONDS + RING_MAX_SECONDS  # by then no ring sounds any more
+STOPS_PER_MINUTE: Final = 60  # of one device
+STOPPED_REMEMBERED: Final = 1_000  # of all owners
 
 
 class Rings:
     """Rings phones."""
 
-    def __init__(self, dispatcher: Dispatcher, quotas: Quotas, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, dispatcher: Dispatcher, wakeups: Wakeups, sealer: Sealer, quotas: Quotas, clock: Clock
+    ) -> None:
+        self._store = store
         self._dispatcher = dispatcher
+        self._wakeups = wakeups
+        self._sealer = sealer
         self._quotas = quotas
         self._clock = clock
+        self._stops = RollingWindow(STOPS_PER_MINUTE, window_seconds=60)
+        self._stopped: dict[tuple[str, str], None] = {}  # owner and ring; in memory, for phones show a stop once anyway
 
     async def ring(self, sender: Sender, request: RingRequest) -> SendResponse:
         """Queue the ring for every phone; one that does not take it within 60 s never sounds.
@@ -41,3 +64,29 @@ class Rings:
                 raise ApiError(NO_PHONE_DEVICE)
             delivered_to, full = await self._dispatcher.dispatch(phones, envelope, expires_at)
         return SendResponse(envelope.id, delivered_to, tuple(caveats + full))
+
+    async def stop(self, device: Device, ring_id: str) -> None:
+        """Silence a ring on all other devices of the owner; of a repeat nobody hears.
+
+        The server keeps no rings, and of one that a device relayed it never knew: any id of the right form may ring.
+
+        Raises: ApiError `not_found` for what is no id, `rate_limit_exceeded`.
+        """
+        if not is_id(ring_id, "msg"):
+            raise ApiError(NOT_FOUND)
+        if (device.owner_id, ring_id) in self._stopped:
+            return
+        now = self._clock.now()
+        if self._stops.remaining(device.id, now) == 0:
+            retry_after_seconds = max(1, self._stops.reset_at(device.id, now) - int(now))
+            raise ApiError(RATE_LIMIT_EXCEEDED, retry_after_seconds=retry_after_seconds)
+        self._stops.add(device.id, now)
+        devices = await self._store.list_devices(device.owner_id)
+        others = [each for each in devices if each.id != device.id]
+        envelope = make_envelope("ring.stopped", ring_id, now, RingStoppedPayload(device.label), device=device.label)
+        # A device whose queue is full goes on until the ring's own end.
+        stops = self._sealer.seal_for(others, envelope, int(now) + STOP_SECONDS)
+        self._wakeups.wake_devices(await self._store.append_to_queues(stops))
+        self._stopped[device.owner_id, ring_id] = None
+        if len(self._stopped) > STOPPED_REMEMBERED:
+            del self._stopped[next(iter(self._stopped))]

@@ -1,6 +1,7 @@
 """Sender tokens: who may call the public API, and how a phone makes and revokes them. Source: api.md "Identities"."""
 
 import hmac
+from contextlib import suppress
 
 from reflecto.contract.errors import (
     INVALID_TOKEN,
@@ -8,7 +9,14 @@ from reflecto.contract.errors import (
     TOO_MANY_TOKENS,
     ApiError,
 )
-from reflecto.contract.ids import TOKEN_PATTERN, is_id, new_id, new_sender_token
+from reflecto.contract.ids import (
+    SHORT_TOKEN_PATTERN,
+    TOKEN_PATTERN,
+    is_id,
+    new_id,
+    new_sender_token,
+    short_form,
+)
 from reflecto.contract.tokens import (
     SCOPES,
     CreateTokenRequest,
@@ -21,10 +29,11 @@ from reflecto.contract.tokens import (
 from reflecto.core.activity import Activity
 from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
+from reflecto.core.emergencies import Emergencies
 from reflecto.core.events import TOKEN_CREATED, TOKEN_REVOKED
 from reflecto.core.interactions import Interactions
 from reflecto.core.model import Device, Token
-from reflecto.core.ports import Addition, Store
+from reflecto.core.ports import Addition, Store, StoreUnavailableError
 from reflecto.core.sender import Sender
 from reflecto.crypto.tokens import token_hash
 
@@ -43,6 +52,7 @@ def new_token(owner_id: str, request: CreateTokenRequest, now: float) -> tuple[T
         priority_cap=request.priority_cap,
         scopes=tuple(scope for scope in SCOPES if scope in request.scopes),
         created_at=int(now),
+        short_hash=token_hash(short_form(plaintext)),
     )
     return token, NewToken(token.id, token.label, plaintext)
 
@@ -55,9 +65,17 @@ def new_default_token(owner_id: str, now: float) -> tuple[Token, NewToken]:
 class Tokens:
     """Authenticates senders and keeps their tokens."""
 
-    def __init__(self, store: Store, interactions: Interactions, activity: Activity, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        interactions: Interactions,
+        emergencies: Emergencies,
+        activity: Activity,
+        clock: Clock,
+    ) -> None:
         self._store = store
         self._interactions = interactions
+        self._emergencies = emergencies
         self._activity = activity
         self._clock = clock
 
@@ -67,6 +85,19 @@ class Tokens:
         token = await self._store.find_token(presented)
         known = token is not None and hmac.compare_digest(token.hash, presented)
         if token is None or not known or TOKEN_PATTERN.fullmatch(bearer) is None:
+            raise ApiError(INVALID_TOKEN)
+        self._activity.token_used(token.id, self._clock.now())
+        if token.short_hash is None:
+            with suppress(StoreUnavailableError):  # the next use will do
+                await self._store.keep_short_form(token.id, token_hash(short_form(bearer)))
+        return Sender(token, bearer)
+
+    async def authenticate_short(self, bearer: str) -> Sender:
+        """Return the sender of a short form, which opens Pushover's calls only. Raises: ApiError `invalid_token`."""
+        presented = token_hash(bearer)
+        token = await self._store.find_token_by_short_form(presented)
+        known = token is not None and hmac.compare_digest(token.short_hash or b"", presented)
+        if token is None or not known or SHORT_TOKEN_PATTERN.fullmatch(bearer) is None:
             raise ApiError(INVALID_TOKEN)
         self._activity.token_used(token.id, self._clock.now())
         return Sender(token, bearer)
@@ -95,12 +126,16 @@ class Tokens:
         return reply
 
     async def revoke(self, device: Device, token_id: str) -> None:
-        """Revoke at once, then withdraw what it asked. Raises: ApiError `scope_denied`, `not_found`."""
+        """Revoke at once, then withdraw what it asked and end its emergencies.
+
+        Raises: ApiError `scope_denied`, `not_found`.
+        """
         require_phone(device)
         known = is_id(token_id, "tok")
         revoked = known and await self._store.revoke_token(device.owner_id, token_id, self._clock.now())
         # Also where there was nothing to revoke: an earlier try may have got no further than that.
         await self._interactions.withdraw_all(device.owner_id, token_id)
+        await self._emergencies.cancel_all(device.owner_id, token_id)
         if not revoked:
             raise ApiError(NOT_FOUND)
         TOKEN_REVOKED.log(token=token_id, owner=device.owner_id, by=device.id)

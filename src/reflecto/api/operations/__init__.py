@@ -2,11 +2,13 @@
 
 from typing import Final
 
+from reflecto.api.operations.alarms import ALARMS
 from reflecto.api.operations.devices import DEVICES
 from reflecto.api.operations.operation import Operation
 from reflecto.api.operations.pairing import PAIRING
 from reflecto.api.operations.pushover import PUSHOVER
 from reflecto.api.operations.questions import QUESTIONS
+from reflecto.api.operations.receipts import RECEIPTS
 from reflecto.api.operations.sending import SENDING
 from reflecto.api.operations.server import SERVER
 
@@ -17,4 +19,13 @@ TAGS: Final = {
     "Devices": "The other side: what phones, browsers and terminals call with their device token.",
     "Server": "What the server says of itself.",
 }
-OPERATIONS: Final[tuple[Operation, ...]] = (*QUESTIONS, *SENDING, *PUSHOVER, *DEVICES, *PAIRING, *SERVER)
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    *QUESTIONS,
+    *SENDING,
+    *PUSHOVER,
+    *RECEIPTS,
+    *DEVICES,
+    *ALARMS,
+    *PAIRING,
+    *SERVER,
+)

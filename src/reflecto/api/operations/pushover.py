@@ -4,10 +4,12 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from reflecto.api.fields.note import HEX_DIGITS, Notes, a_time, note
+from reflecto.api.fields.note import HEX_DIGITS, TIME, WARNINGS, Notes, a_time, note
 from reflecto.api.operations.operation import JSON, MULTIPART, URLENCODED, Headers, Operation, Parameter, done
-from reflecto.api.pushover import PushoverRequest
 from reflecto.contract import errors, limits
+from reflecto.contract.ids import RECEIPT_PATTERN
+from reflecto.contract.messages import Caveat
+from reflecto.contract.pushover import PushoverRequest
 from reflecto.contract.wire import Request
 
 TAG: Final = "Pushover"
@@ -28,6 +30,8 @@ class PushoverSent(msgspec.Struct, frozen=True):
 
     status: Literal[1]
     request: str
+    receipt: str | msgspec.UnsetType = msgspec.UNSET
+    warnings: tuple[Caveat, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class PushoverError(msgspec.Struct, frozen=True):
@@ -66,68 +70,105 @@ class PushoverLimits(msgspec.Struct, frozen=True):
     request: str
 
 
-_STATUS = note("1: it worked", 1)
-_REQUEST = note("The id of the message, or of this request", f"msg_{HEX_DIGITS}", pattern="^msg_[0-9a-f]{32}$")
+STATUS = note("1: it worked", 1)
+REQUEST = note("The id of the message, or of this request", f"msg_{HEX_DIGITS}", pattern="^msg_[0-9a-f]{32}$")
+
+RECEIPT_EXAMPLE: Final = "rLqVuqTRh62UzxtmqiaLzQmVcPgiCy"
+RECEIPT = note("Of an emergency", RECEIPT_EXAMPLE, pattern=f"^{RECEIPT_PATTERN.pattern}$")
+
+
+def _text(description: str, example: str, max_chars: int, **schema: Any) -> dict[str, Any]:
+    """Return the note of a text that is cut where it is longer."""
+    return note(f"{description}; longer than {max_chars} characters is cut", example, **schema)
+
 
 PUSHOVER_NOTES: Final[Notes] = {
     PushoverRequest: {
-        "token": note("The sender token, in Pushover's place for it", "rfk_live_…"),
-        "message": note(
-            f"What to say; 1 to {limits.MESSAGE_MAX_BYTES} bytes of UTF-8",
-            "Backup finished",
-            minLength=1,
-            maxLength=limits.MESSAGE_MAX_BYTES,
+        "token": note("The sender token, or the first 30 of its 32 random characters", "rfk_live_…"),
+        "user": note("Any key is valid", "me"),
+        "message": _text("What to say", "Backup finished", limits.PUSHOVER_MESSAGE_MAX_CHARS, minLength=1),
+        "title": _text("A line above it", "nas", limits.PUSHOVER_TITLE_MAX_CHARS),
+        "url": _text(
+            "What a tap opens; of any scheme but those that run or read something, which are left out",
+            "https://ci.example/runs/42",
+            limits.PUSHOVER_URL_MAX_CHARS,
         ),
-        "title": note("A line above it", "nas", maxLength=limits.TITLE_MAX_BYTES),
-        "url": note("What a tap opens", "https://ci.example/runs/42", maxLength=limits.URL_MAX_BYTES),
-        "url_title": note("What the link says", "Run 42"),
-        "device": note("As in `POST /v1/send`", "phone"),
-        "priority": note(
-            "-2 min, -1 low, 0 default, 1 high; 2 (emergency) is refused: ask a question instead",
-            0,
+        "url_title": _text("What the link says", "Run 42", limits.PUSHOVER_URL_TITLE_MAX_CHARS),
+        "device": note("As in `POST /v1/send`; where nobody has any of the names, all devices", "phone"),
+        "priority": note("-2 min, -1 low, 0 default, 1 high, 2 emergency", 0, minimum=-2, maximum=2),
+        "ttl": note("Seconds until devices take the message away, and the longest it waits for them", 3600),
+        "html": note("1: `<b>`, `<i>`, `<u>`, `<font color>` and `<a href>` are rendered", 1),
+        "monospace": note("1: shown in a typewriter's letters", 1),
+        "timestamp": note("The time to show, in Unix seconds", TIME),
+        "sound": note("A sound's name; `none`: silent. Devices have their own sounds", "siren"),
+        "retry": note(
+            f"Of an emergency: how often it rings, in seconds, from {limits.EMERGENCY_RETRY_MIN_SECONDS} on; default "
+            f"{limits.EMERGENCY_RETRY_DEFAULT_SECONDS}",
+            60,
         ),
-        "ttl": note("Seconds the message waits for a device that is offline", 3600),
+        "expire": note(
+            f"Of an emergency: how long, in seconds, up to {limits.EMERGENCY_EXPIRE_MAX_SECONDS}; default "
+            f"{limits.EMERGENCY_EXPIRE_DEFAULT_SECONDS}",
+            3600,
+        ),
+        "callback": note(
+            "Of an emergency: an https URL that is posted to once somebody has acknowledged it",
+            "https://ops.example/acknowledged",
+        ),
+        "tags": note("Of an emergency: labels to cancel it by, with commas between", "db1,eu"),
+        "attachment_base64": note(
+            f"A picture (png, jpeg, gif, webp) of at most {limits.IMAGE_MAX_BYTES} bytes in base64; in a form of parts "
+            "also the file `attachment`. Any other is left out",
+            "iVBORw0KGgo…",
+        ),
+        "attachment_type": note("Its media type; the picture itself decides", "image/png"),
     },
     PushoverUserRequest: {
-        "token": note("The sender token, in Pushover's place for it", "rfk_live_…"),
+        "token": note("The sender token, or its short form", "rfk_live_…"),
         "user": note("Any key is valid", "me"),
     },
-    PushoverSent: {"status": _STATUS, "request": _REQUEST},
+    PushoverSent: {
+        "status": STATUS,
+        "request": REQUEST,
+        "receipt": RECEIPT,
+        "warnings": {**WARNINGS, "description": "What was left out, cut or changed; absent where nothing was"},
+    },
     PushoverError: {
         "status": note("0: it did not work", 0),
         "errors": note("The code from the catalogue", ["invalid_message"]),
-        "request": _REQUEST,
+        "request": REQUEST,
     },
     PushoverUser: {
-        "status": _STATUS,
+        "status": STATUS,
         "group": note("Never a group", 0),
         "devices": note("The labels of the owner's devices", ["Pixel 9"]),
         "licenses": note("Always empty", []),
-        "request": _REQUEST,
+        "request": REQUEST,
     },
     PushoverSounds: {
-        "status": _STATUS,
+        "status": STATUS,
         "sounds": note("Name to description", {"pushover": "The device's own sound"}),
-        "request": _REQUEST,
+        "request": REQUEST,
     },
     PushoverLimits: {
         "limit": note("Messages a month", 10000),
         "remaining": note("Messages left", 9999),
         "reset": a_time("When the next month begins", 2_000_000),
-        "status": _STATUS,
-        "request": _REQUEST,
+        "status": STATUS,
+        "request": REQUEST,
     },
 }
 
-_TOKEN_QUERY: Final = Parameter(name="token", place="query", description="The sender token", schema={"type": "string"})
+TOKEN_QUERY: Final = Parameter(name="token", place="query", description="The sender token", schema={"type": "string"})
 _LIMIT_HEADERS: Final[Headers] = {
     "X_Limit_App_Limit": "Messages a month",
     "X_Limit_App_Remaining": "Messages left this month",
     "X_Limit_App_Reset": "When the next month begins, in Unix seconds",
 }
 _MESSAGE: Final = (
-    "For clients of Pushover's API: only their base URL changes. Pushover's other fields (`user`, `sound`, `html`, "
-    "`timestamp`, …) are accepted and ignored; numbers may come as text."
+    "For clients of Pushover's API: only their base URL changes. Fields may stand in the query, and numbers be text. "
+    "Whatever cannot be done as asked is left out and named in `warnings`: such a client does not try again after an "
+    "error. With priority 2 it rings every `retry` seconds until somebody acknowledges it on a phone."
 )
 _CURL: Final = (
     'curl "$REFLECTO_URL{path}" \\\n'
@@ -151,11 +192,10 @@ def _messages(path: str, operation_id: str, summary: str) -> Operation:
         body_forms=FORMS,
         successes=(done(200, "The message is in the queues.", PushoverSent, **_LIMIT_HEADERS),),
         errors=(
-            errors.MESSAGE_TOO_LONG,
-            errors.PRIORITY_EMERGENCY_UNSUPPORTED,
             errors.PRIORITY_CAPPED,
             errors.SCOPE_DENIED,
             errors.QUEUE_FULL,
+            errors.TOO_MANY_EMERGENCIES,
         ),
         limited=True,
         error_shape="pushover",
@@ -188,7 +228,7 @@ PUSHOVER: Final = (
         description="Sounds are chosen on the device, so there is little to list.",
         curl='curl "$REFLECTO_URL/1/sounds.json?token=$REFLECTO_TOKEN"',
         auth="body",
-        parameters=(_TOKEN_QUERY,),
+        parameters=(TOKEN_QUERY,),
         successes=(done(200, "The sounds.", PushoverSounds),),
         error_shape="pushover",
     ),
@@ -201,7 +241,7 @@ PUSHOVER: Final = (
         description="Asking costs nothing.",
         curl='curl "$REFLECTO_URL/1/apps/limits.json?token=$REFLECTO_TOKEN"',
         auth="body",
-        parameters=(_TOKEN_QUERY,),
+        parameters=(TOKEN_QUERY,),
         successes=(done(200, "The count.", PushoverLimits),),
         error_shape="pushover",
     ),

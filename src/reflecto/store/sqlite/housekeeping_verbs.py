@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from reflecto.contract.limits import RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
+from reflecto.contract.limits import RECEIPT_SECONDS, RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import delete_step
 
@@ -15,6 +15,7 @@ _ENDED: Final = (
     ("setup_codes", "hash", "expires_at <= :now"),
     ("pairings", "id", "expires_at <= :now"),
     ("interactions", "id", f"coalesce(ended_at, expires_at) <= :now - {RETENTION_SECONDS}"),
+    ("emergencies", "receipt", f"created_at <= :now - {RECEIPT_SECONDS}"),
     ("tokens", "id", f"revoked_at <= :now - {REVOKED_TOKEN_AUDIT_SECONDS}"),
 )
 

@@ -17,7 +17,7 @@ DEVICE_COLUMNS: Final = (
     "id, owner_id, token_hash, public_key, signing_key, label, type, class, app_build, created_at, "
     "last_seen_at, last_seq, features"
 )
-TOKEN_COLUMNS: Final = "id, owner_id, hash, label, test, priority_cap, scopes, created_at, last_used_at"
+TOKEN_COLUMNS: Final = "id, owner_id, hash, label, test, priority_cap, scopes, created_at, last_used_at, short_hash"
 PAIRING_COLUMNS: Final = (
     "id, owner_id, phone_id, expires_at, status, token_hash, device_id, public_key, signing_key, label, type, class, "
     "app_build, proof, commitment, features, phone_nonce, device_nonce, approval, approval_proof, approval_signature"
@@ -108,7 +108,7 @@ def device_row(device: Device) -> Row:
 
 def token_of(row: Row) -> Token:
     """Read TOKEN_COLUMNS."""
-    identity, owner_id, token_hash, label, test, priority_cap, scopes, created_at, last_used_at = row
+    identity, owner_id, token_hash, label, test, priority_cap, scopes, created_at, last_used_at, short_hash = row
     return Token(
         id=identity,
         owner_id=owner_id,
@@ -119,6 +119,7 @@ def token_of(row: Row) -> Token:
         scopes=tuple(scopes.split()),
         created_at=created_at,
         last_used_at=last_used_at,
+        short_hash=short_hash,
     )
 
 
@@ -134,6 +135,7 @@ def token_row(token: Token) -> Row:
         " ".join(token.scopes),
         token.created_at,
         token.last_used_at,
+        token.short_hash,
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from reflecto.core.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.device_verbs import DeviceVerbs
+from reflecto.store.sqlite.emergency_verbs import EmergencyVerbs
 from reflecto.store.sqlite.housekeeping_verbs import HousekeepingVerbs
 from reflecto.store.sqlite.interaction_verbs import InteractionVerbs
 from reflecto.store.sqlite.pairing_verbs import PairingVerbs
@@ -24,6 +25,7 @@ class SqliteStore(
     PushVerbs,
     TokenVerbs,
     ReminderVerbs,
+    EmergencyVerbs,
     HousekeepingVerbs,
 ):
     """The store of one server, in one file."""

@@ -22,6 +22,19 @@ class TokenVerbs:
         )
         return token_of(row) if row else None
 
+    async def find_token_by_short_form(self, short_hash: bytes) -> Token | None:
+        row = self._database.row(
+            f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE short_hash = ? AND revoked_at IS NULL", (short_hash,)
+        )
+        return token_of(row) if row else None
+
+    async def keep_short_form(self, token_id: str, short_hash: bytes) -> None:
+        await self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE tokens SET short_hash = ? WHERE id = ?", (short_hash, token_id)
+            )
+        )
+
     async def add_token(self, token: Token, phone_id: str | None = None) -> Addition:
         def add(connection: sqlite3.Connection) -> Addition:
             (live,) = connection.execute(

@@ -1,0 +1,138 @@
+"""The fields of a call of Pushover's clients, in whatever form they come. Source: api.md "POST /v1/messages.json".
+
+Nothing is refused that can be understood: such a client does not try again after a 4xx, and the alert would be lost.
+Fields come in the query, in a form or as JSON; what a body says goes before the query, what comes later before what
+came earlier. Bytes that are no UTF-8 are shown as such.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from reflecto.api.auth import Authenticator
+from reflecto.api.http import STORE_RETRY_AFTER_SECONDS, Call
+from reflecto.api.multipart import Attachment, MultipartFields
+from reflecto.contract.errors import (
+    INVALID_BODY,
+    INVALID_JSON,
+    MISSING_TOKEN,
+    PAYLOAD_TOO_LARGE,
+    UNAVAILABLE,
+    ApiError,
+)
+from reflecto.contract.limits import IMAGE_MAX_BYTES, PICTURE_MAX_BYTES, PUSHOVER_BODY_MAX_BYTES, SEND_BODY_MAX_BYTES
+from reflecto.contract.pushover import PushoverRequest
+from reflecto.core.sender import Sender
+
+FORM_FIELDS_MAX: Final = 64
+ATTACHMENT_FIELD: Final = "attachment"
+BASE64_FIELD: Final = "attachment_base64"
+# Three characters for one where each is percent-encoded; a picture in more than that is too large.
+BASE64_MAX_CHARS: Final = IMAGE_MAX_BYTES * 4 // 3 * 3 + 64
+HELD_MAX_BYTES: Final = 64 * 1024 * 1024  # of large bodies that are being read at a time, by all clients together
+
+
+@dataclass(frozen=True, slots=True)
+class PushoverFields:
+    """The fields by name; `attachment`: the bytes of a file that came with them; `attachment_dropped`: too many."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    attachment: bytes | None = None
+    attachment_dropped: bool = False
+
+
+class PushoverReader:
+    """Reads calls."""
+
+    def __init__(self) -> None:
+        self._known = frozenset(field.encode_name for field in msgspec.structs.fields(PushoverRequest))
+        self._raw = msgspec.defstruct("Raw", [(name, msgspec.Raw, msgspec.Raw()) for name in sorted(self._known)])
+        self._held_bytes = 0
+
+    async def read(self, call: Call) -> PushoverFields:
+        """Return the fields of query and body.
+
+        Raises: ApiError `invalid_json`, `invalid_body`, `payload_too_large`; `unavailable` while too many large bodies
+        are being read.
+        """
+        query = self._parse_form(call.scope["query_string"])
+        attachment = Attachment(ATTACHMENT_FIELD, IMAGE_MAX_BYTES)
+        if call.media_type == "multipart/form-data":
+            body = await self._read_multipart(call, attachment)
+        else:
+            body = await self._read_text(call)
+        values = {name: value for name, value in {**query, **body}.items() if value is not None}
+        too_long = values.get(BASE64_FIELD) == ""
+        return PushoverFields(values, attachment.content, attachment.is_too_large or too_long)
+
+    async def _read_multipart(self, call: Call, attachment: Attachment) -> dict[str, Any]:
+        text_max = SEND_BODY_MAX_BYTES + BASE64_MAX_CHARS
+        form = MultipartFields(call.header(b"content-type") or "", self._known, text_max, attachment)
+        async with aclosing(call.stream(PICTURE_MAX_BYTES + text_max)) as chunks:
+            async for chunk in chunks:
+                form.write(chunk)
+        return {name: _text_of(value) for name, value in form.finish()}
+
+    async def _read_text(self, call: Call) -> dict[str, Any]:
+        announced = call.header(b"content-length") or ""
+        is_small = announced.isdigit() and int(announced) <= SEND_BODY_MAX_BYTES
+        with self._holding(0 if is_small else PUSHOVER_BODY_MAX_BYTES):
+            body = await call.read_body(PUSHOVER_BODY_MAX_BYTES)
+            is_object = body.lstrip()[:1] == b"{"
+            if is_object or call.media_type == "application/json":
+                return self._parse_json(body)
+            return self._parse_form(body)
+
+    def _parse_json(self, body: bytes) -> dict[str, Any]:
+        try:
+            raw = msgspec.structs.asdict(msgspec.json.decode(body, type=self._raw)) if body.strip() else {}
+            return {name: self._json_value(name, bytes(value)) for name, value in raw.items() if bytes(value)}
+        except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+            raise ApiError(INVALID_JSON) from None
+
+    def _json_value(self, name: str, raw: bytes) -> Any:
+        if name == BASE64_FIELD and len(raw) > BASE64_MAX_CHARS:
+            return ""
+        if len(raw) > SEND_BODY_MAX_BYTES * 6:  # each byte \u-escaped; decoding more would hold up everybody
+            raise ApiError(PAYLOAD_TOO_LARGE, details={"size": len(raw), "max": SEND_BODY_MAX_BYTES * 6})
+        return msgspec.json.decode(raw)
+
+    def _parse_form(self, body: bytes) -> dict[str, Any]:
+        if body.count(b"&") >= FORM_FIELDS_MAX:
+            raise ApiError(INVALID_BODY, f"A form may have {FORM_FIELDS_MAX} fields")
+        values: dict[str, Any] = {}
+        for part in body.strip().split(b"&"):
+            name, _, value = part.partition(b"=")
+            if name == BASE64_FIELD.encode() and len(value) > BASE64_MAX_CHARS:
+                values[BASE64_FIELD] = ""
+                continue
+            # More than any bound in characters needs, percent-encoded: the rest would be cut off anyway.
+            clipped = part if name == BASE64_FIELD.encode() else part[:SEND_BODY_MAX_BYTES]
+            values.update(parse_qsl(_text_of(clipped), keep_blank_values=True, errors="replace"))
+        return {name: value for name, value in values.items() if name in self._known}
+
+    @contextmanager
+    def _holding(self, max_bytes: int) -> Iterator[None]:
+        if self._held_bytes + max_bytes > HELD_MAX_BYTES:
+            raise ApiError(UNAVAILABLE, retry_after_seconds=STORE_RETRY_AFTER_SECONDS)
+        self._held_bytes += max_bytes
+        try:
+            yield
+        finally:
+            self._held_bytes -= max_bytes
+
+
+async def sender_of(auth: Authenticator, call: Call, values: Mapping[str, Any]) -> Sender:
+    """Return the sender of the token among the fields. Raises: ApiError `missing_token`, `invalid_token`."""
+    token = values.get("token")
+    if not isinstance(token, str) or not token.strip():
+        raise ApiError(MISSING_TOKEN, "token must be a sender token, rfk_live_…")
+    return await auth.pushover_sender(call, token.strip())
+
+
+def _text_of(value: bytes) -> str:
+    return value.decode("utf-8", errors="replace").removeprefix("\ufeff").replace("\0", "\ufffd")
