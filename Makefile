@@ -28,9 +28,8 @@ run: setup
 demo: setup
 	@$(BIN)/reflecto demo $(ARGS)
 
-test: lint
-	@CHROMIUM=$$(sh scripts/chromium) && export CHROMIUM && $(NPM) test
-	@$(BIN)/python -m pytest $(ARGS)
+test: setup
+	@sh scripts/test $(ARGS)
 
 coverage: setup
 	@$(BIN)/python -m pytest --cov $(ARGS)

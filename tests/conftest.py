@@ -1,5 +1,6 @@
 """What holds for every test; the rest of the strictness is in pyproject.toml."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.anyio_mode = "auto"
     config.stash[_HOME] = TemporaryDirectory(prefix="reflecto-home-", ignore_cleanup_errors=True)
     settle(Path(config.stash[_HOME].name))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what `make test` ran before this and how long that took; pytest's own line stays the last."""
+    for line in os.environ.get("PYTEST_RAN_BEFORE", "").splitlines():
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -30,6 +30,7 @@ GRACE_SECONDS = 30  # after a question's end: an answer at the last moment may s
 WITHDRAW_SECONDS = 4  # a cancelled job is killed 7.5 s after its first signal
 REPLY_MAX_BYTES = 262_144
 TOKEN_PATTERN = re.compile(r"rfk_(live|test)_[A-Za-z0-9]{32}")
+INPUTS = {"expires_in": "expires-in", "idempotency_key": "key", "url": "link"}  # of the API's fields
 FAIL_ON = ("not-first", "no-answer", "nothing")
 
 
@@ -122,6 +123,8 @@ class Server:
             arrived = error.code >= 500 and error.code != 503
             elsewhere = error.code < 500 and error.code not in (404, 429)  # these some say while the server is away
             return Lost(f"the server replied {text}", pause, arrived=arrived, elsewhere=elsewhere)
+        field, space, rule = message.partition(" ")
+        message = INPUTS.get(field, field) + space + rule  # what the workflow calls it
         text = TOKEN_PATTERN.sub("[token]", f"{error.code} {code} {message}".strip())
         if error.code >= 500 or (error.code == 429 and code not in ("too_many_pending", "queue_full")):
             return Lost(f"the server replied {text}", pause, arrived=error.code not in (429, 503))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from reflecto.contract.errors import CATALOGUE
 from tests.action.conftest import ACTION, ROOT, StepOf
 from tests.client.asker_server import (
     TOKEN,
@@ -244,6 +245,26 @@ def test_a_message_that_surely_was_not_accepted_is_sent_again(asker: AskerServer
     sent = Reply.json(200, {"id": "msg_1", "delivered_to": [], "warnings": []})
     asker.faults["POST"].extend([replying(busy), replying(sent)])
     assert step(url=asker.url, mode="send", message="Done").run()[0] == 0
+
+
+REFUSED = {
+    "expires_in": ("ask", "invalid_expires_in", "expires-in must be"),
+    "idempotency_key": ("ask", "invalid_idempotency_key", "key must be"),
+    "question": ("ask", "invalid_question", "question must be"),
+    "url": ("send", "invalid_url", "link must be"),
+    "title": ("send", "invalid_title", "title must be"),
+}
+
+
+@pytest.mark.parametrize(("mode", "code", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_the_server_refuses_is_called_what_the_workflow_calls_it(
+    asker: AskerServer, step: StepOf, mode: str, code: str, said: str
+):
+    error = {"error": {"code": code, "message": CATALOGUE[code].message}}
+    asker.faults["POST"].append(replying(Reply.json(400, error)))
+    exit_code, out = step(url=asker.url, mode=mode, question="Deploy?", message="Done").run()
+    assert exit_code == 1
+    assert f"::error::the server refused: 400 {code} {said}" in out
 
 
 MISTAKES = {

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -88,10 +89,7 @@ def test_examples_of_what_is_set_up_run_as_they_stand(sending: SendingServer, tm
         assert len(examples) >= 2
         script = "\n".join(example for example in examples if not example.endswith("reflecto.example"))
         local = script.replace("https://reflecto.example", sending.url)
-        ran = run(
-            f"mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc ~/.config/fish/completions\n{local}",
-            tmp_path,
-        )
+        ran = run(local, tmp_path)
         assert ran.returncode == 0, ran.stderr
     assert (tmp_path / ".zfunc" / "_reflecto").read_text().startswith("#compdef reflecto")
     assert (tmp_path / ".claude" / "settings.json").exists()
@@ -159,3 +157,17 @@ def test_completing_a_command_imports_none():
     table = CommandTable(name="x", table=lambda: {"only": ("no.such.module:command", "Only a name.")})
     (item,) = table.shell_complete(click.Context(table), "o")
     assert (item.value, item.help) == ("only", "Only a name.")
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_line_of_the_page_installs_a_shells_completion_in_an_empty_home(shell: str, tmp_path: Path):
+    (line,) = re.findall(rf"^\| {shell} \| `([^`]+)`", PAGE, re.MULTILINE)
+    assert run(line, tmp_path).returncode == 0
+    (written,) = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert f"_REFLECTO_COMPLETE={shell}_complete" in written.read_text("utf-8")
+    if shutil.which(shell) is not None:
+        checked = subprocess.run([shell, "-n", str(written)], capture_output=True, text=True, timeout=30, check=False)
+        assert (checked.returncode, checked.stderr) == (0, "")

@@ -61,7 +61,10 @@ def test_an_expected_failure_is_one_line_and_a_code(failing, capsys: Output, err
 def test_a_missing_library_says_what_to_install(failing, capsys: Output):
     failing(ModuleNotFoundError("No module named 'starlette'", name="starlette"))
     entry.main(["fail"])
-    assert capsys.readouterr().err == "Error: this command needs starlette: pip install 'reflecto[server]'\n"
+    assert capsys.readouterr().err == (
+        "Error: this command needs starlette, of Reflecto's extra [server]: `make setup` in a clone brings it;"
+        " elsewhere install once more what you installed, with [server] behind its path (docs/cli.md, Installing)\n"
+    )
 
 
 def test_a_fault_shows_its_traceback_and_is_not_taken_for_a_choice(failing, capsys: Output):

@@ -55,7 +55,7 @@ class McpEndpoint:
     async def _post(self, call: Call) -> None:
         sender = await self._auth.sender(call)
         if find_spec("mcp") is None:
-            raise ApiError(NOT_FOUND, "This server speaks no MCP yet: pip install 'reflecto[mcp]' where it runs")
+            raise ApiError(NOT_FOUND, "This server speaks no MCP: it was installed without the extra [mcp]")
         if self._closed.is_set():
             raise ApiError(UNAVAILABLE, "The server is stopping", retry_after_seconds=1)
         body = await call.read_body(BODY_MAX_BYTES)

@@ -8,6 +8,7 @@ VARIABLE: Final = "_REFLECTO_COMPLETE"  # click looks at it; the script sets it
 SHELLS: Final = ("bash", "zsh", "fish")
 EXAMPLES: Final = """\b
 Examples:
+  mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc ~/.config/fish/completions
   reflecto completion bash > ~/.local/share/bash-completion/completions/reflecto
   reflecto completion zsh > ~/.zfunc/_reflecto      # with ~/.zfunc in fpath
   reflecto completion fish > ~/.config/fish/completions/reflecto.fish

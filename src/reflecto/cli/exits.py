@@ -54,9 +54,17 @@ def message_of(error: Exception) -> str:
     """Return what tells a person what went wrong."""
     if isinstance(error, click.ClickException):
         return error.format_message()
+    context = click.get_current_context(silent=True)
+    if context is not None and isinstance(code := getattr(error, "code", None), str):
+        from reflecto.cli.option_words import in_words_of
+
+        return in_words_of(context.command, code, str(error))
     if isinstance(error, ModuleNotFoundError):
         extra = "mcp" if error.name in {"mcp", "mcp_types"} else "server"
-        return f"this command needs {error.name}: pip install 'reflecto[{extra}]'"
+        return (
+            f"this command needs {error.name}, of Reflecto's extra [{extra}]: `make setup` in a clone brings it;"
+            f" elsewhere install once more what you installed, with [{extra}] behind its path (docs/cli.md, Installing)"
+        )
     if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
         return f"{error.filename}: {error.strerror}"  # what `cat` says; str() of it is "[Errno 2] …"
     return str(error) or type(error).__name__
