@@ -13,7 +13,6 @@ export const ERROR_STATUSES: Readonly<Record<string, number>> = {
   message_too_long: 400,
   invalid_title: 400,
   invalid_priority: 400,
-  priority_emergency_unsupported: 400,
   invalid_tags: 400,
   invalid_url: 400,
   invalid_url_title: 400,
@@ -66,5 +65,7 @@ export const ERROR_STATUSES: Readonly<Record<string, number>> = {
   too_many_pairings: 409,
   too_many_devices: 409,
   too_many_reminders: 409,
+  too_many_emergencies: 429,
+  emergency_closed: 409,
   too_many_tokens: 409,
 };
