@@ -6,6 +6,7 @@ A request with httpx takes about as long as the server needs to answer it.
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,15 @@ class Wire:
         status = int(head[9:12])
         length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
         return status, self._take(int(length or 0))
+
+    def status_of(self, request: bytes) -> int:
+        """Send a request that may be refused before all of it is taken, and return the status of its reply, 0: none."""
+        try:
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self._socket.sendall(request)
+            return int(self._take_until(b"\r\n")[9:12])
+        except (EOFError, OSError):
+            return 0
 
     def call(self, request: bytes, expected_status: int) -> bytes:
         """Send a request and return the body of its reply, which must have this status."""

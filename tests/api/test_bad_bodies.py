@@ -1,6 +1,7 @@
 """Bodies nobody should send: a 4xx with a code, never a 5xx, and nothing stored."""
 
 import asyncio
+import gzip
 import json
 from collections.abc import Awaitable, Callable
 
@@ -12,6 +13,7 @@ from tests.actors import DeviceActor, Program
 from tests.builders import NOW
 from tests.fakes import BOUND_SECONDS
 from tests.running import RunningServer
+from tests.sync_reader import drain
 
 QUESTION = json.dumps({"question": "Deploy?"})
 
@@ -38,7 +40,7 @@ NOT_JSON = {
     "UTF-16": QUESTION.encode("utf-16"),
     "UTF-16 without a mark": QUESTION.encode("utf-16-le"),
     "UTF-32": QUESTION.encode("utf-32"),
-    "a byte order mark": b"\xef\xbb\xbf" + QUESTION.encode(),
+    "two byte order marks": b"\xef\xbb\xbf" * 2 + QUESTION.encode(),
     "NaN": b'{"question": "Deploy?", "expires_in": NaN}',
     "infinity": b'{"question": "Deploy?", "expires_in": Infinity}',
     "minus infinity": b'{"question": "Deploy?", "x": -Infinity}',
@@ -70,6 +72,84 @@ async def test_what_is_not_one_strict_json_object_is_refused(server: RunningServ
     assert refused.status_code == 400
     assert refused.json()["error"]["code"] == "invalid_json"
     assert await server.services.store.list_pending(sender.id, NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (NOT_JSON["a duplicate key"], "has the key 'question' twice"),
+        (NOT_JSON["a duplicate key within"], "has the key 'a' twice"),
+        (NOT_JSON["latin-1"], "is not UTF-8"),
+        (NOT_JSON["an array"], "is not an object"),
+        (NOT_JSON["a form"], "is not JSON"),
+        (b'{"question": "Deploy?", "x": [%b0]}' % (b"0," * 10_000), "has more than 10,000 values"),
+    ],
+)
+async def test_a_refusal_of_json_says_what_it_is(sender: Program, body: bytes, why: str):
+    refused = await sender.call("POST", "/v1/interactions", content=body)
+    message = f"The body must be one JSON object in UTF-8; this one {why}"
+    assert (refused.status_code, refused.json()["error"]) == (400, {"code": "invalid_json", "message": message})
+
+
+MARKED: list[tuple[str, str, bytes]] = [
+    ("/v1/send", "application/json", b'{"message": "Backup done"}'),
+    ("/v1/send", "text/plain", b"Backup done"),
+    ("/v1/send", "", b"Backup done"),
+    ("/v1/send", "application/x-www-form-urlencoded", b"Backup done"),
+    ("/v1/send", "application/x-www-form-urlencoded", b"message=Backup+done"),
+    ("/v1/interactions", "application/json", QUESTION.encode()),
+    ("/v1/documents", "application/json", b'{"filename": "a.txt", "content": "Backup done"}'),
+    ("/hooks/claude-code", "application/json", b'{"hook_event_name": "Stop", "last_assistant_message": "Backup done"}'),
+]
+
+
+@pytest.mark.parametrize(("path", "content_type", "body"), MARKED)
+async def test_the_byte_order_mark_of_windows_is_no_part_of_a_body(
+    phone: DeviceActor, sender: Program, path: str, content_type: str, body: bytes
+):
+    headers = {"content-type": content_type} if content_type else {}
+    sent = await sender.call("POST", path, content=b"\xef\xbb\xbf" + body, headers=headers)
+    assert sent.status_code in {200, 201}, sent.text
+    (received,) = [envelope for envelope in await drain(phone, 2) if envelope.type != "token.created"][-1:]
+    assert "\ufeff" not in str(received.payload)
+
+
+async def test_the_mark_before_a_field_of_a_form_is_none_of_it(phone: DeviceActor, sender: Program):
+    assert (await sender.call("POST", "/v1/send", files={"message": (None, b"\xef\xbb\xbfDone")})).status_code == 200
+    assert (await drain(phone, 2))[-1].payload["message"] == "Done"
+
+
+COMPRESSED: list[tuple[str, str]] = [
+    ("POST", "/v1/send"),
+    ("POST", "/v1/interactions"),
+    ("POST", "/v1/documents"),
+    ("POST", "/v1/reminders"),
+    ("POST", "/hooks/claude-code"),
+    ("POST", "/mcp"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), COMPRESSED)
+@pytest.mark.parametrize("encoding", ["gzip", "br", "Deflate"])
+async def test_a_compressed_body_is_refused_as_what_it_is(sender: Program, method: str, path: str, encoding: str):
+    body = gzip.compress(QUESTION.encode())
+    refused = await sender.call(method, path, content=body, headers={"content-encoding": encoding})
+    message = "Send the body uncompressed, without Content-Encoding"
+    assert (refused.status_code, refused.json()["error"]) == (
+        415,
+        {"code": "unsupported_media_type", "message": message},
+    )
+
+
+async def test_devices_are_told_so_too(phone: DeviceActor):
+    for method, path in (("POST", "/v1/relay"), ("PATCH", "/v1/devices/self"), ("POST", "/v1/sync/ack")):
+        refused = await phone.call(method, path, content=b"x", headers={"content-encoding": "gzip"})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (415, "unsupported_media_type")
+
+
+async def test_an_encoding_that_changes_nothing_may_be_named(sender: Program):
+    headers = {"content-encoding": "identity"}
+    assert (await sender.call("POST", "/v1/send", content=b"Done", headers=headers)).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -122,26 +122,50 @@ async def test_the_day_of_a_receiver_rolls_over_24_hours_and_all_its_tokens(tmp_
 
 
 @pytest.mark.parametrize(("layer", "window"), [("ip_minute", 60), ("ip_hour", 3_600)])
-async def test_an_address_is_limited_by_the_minute_and_by_the_hour(
+async def test_an_address_without_a_token_is_limited_by_the_minute_and_by_the_hour(
     tmp_path: Path, clock: FakeClock, layer: str, window: int
 ):
     layers: dict[str, Any] = {layer: 2}
     async with limited(tmp_path, clock, **layers) as world:
-        elsewhere = Program(await world.server.client("127.0.0.2"), world.sender.token)
-        assert standing(await world.sender.send()) == (layer, 2, 1, NOW + window)
-        assert (await world.sender.send()).status_code == 200
-        assert_limited(await world.sender.send(), layer, retry_after=window)
-        assert (await elsewhere.send()).status_code == 200
+        elsewhere = await world.server.client("127.0.0.2")
+        for _ in range(2):
+            assert (await world.server.http.post("/v1/send", content=b"x")).status_code == 401
+        refused = await world.server.http.post("/v1/send", content=b"x")
+        assert_limited(refused, layer, retry_after=window)
+        assert standing(refused) == (layer, 2, 0, NOW + window)
+        assert (await elsewhere.post("/v1/send", content=b"x")).status_code == 401
         clock.advance(window)
-        assert (await world.sender.send()).status_code == 200
+        assert (await world.server.http.post("/v1/send", content=b"x")).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/v1/send", "/v1/interactions", "/1/messages.json", "/hooks/claude-code"])
+async def test_calls_without_a_token_take_nothing_from_those_with_one_behind_the_same_address(
+    tmp_path: Path, clock: FakeClock, path: str
+):
+    async with limited(tmp_path, clock, ip_minute=600, token_burst=600) as world:
+        statuses = [(await world.server.http.post(path, json={"message": "m"})).status_code for _ in range(601)]
+        assert statuses == [401] * 600 + [429]
+        assert (await world.sender.ask()).status_code == 201
+        sent = await world.server.http.post(
+            "/1/messages.json", data={"token": world.sender.token, "user": "me", "message": "Done"}
+        )
+        assert sent.status_code == 200
+        assert (await world.sender.call("POST", "/hooks/claude-code", json={})).status_code == 200
+
+
+async def test_calls_with_a_token_take_nothing_from_those_without(tmp_path: Path, clock: FakeClock):
+    async with limited(tmp_path, clock, ip_minute=1, token_burst=5) as world:
+        for _ in range(3):
+            assert standing(await world.sender.send())[0] == "token_burst"
+        assert (await world.server.http.post("/v1/send", content=b"x")).status_code == 401
 
 
 async def test_headers_tell_of_the_layer_with_the_least_left(tmp_path: Path, clock: FakeClock):
-    layers: dict[str, Any] = {"token_burst": 5, "token_monthly": 4, "receiver_daily": 50, "ip_minute": 6, "ip_hour": 60}
+    layers: dict[str, Any] = {"token_burst": 5, "token_monthly": 4, "receiver_daily": 50, "ip_minute": 1, "ip_hour": 1}
     async with limited(tmp_path, clock, **layers) as world:
         assert standing(await world.sender.send())[:3] == ("token_monthly", 4, 3)
         for _ in range(2):
-            await world.sender.ask(idempotency_key="one")  # the second, a repeat, counts in burst and address only
+            await world.sender.ask(idempotency_key="one")  # the second, a repeat, counts in the burst only
         assert standing(await world.sender.ask(idempotency_key="one"))[:3] == ("token_burst", 5, 1)
 
 

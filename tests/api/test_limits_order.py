@@ -41,13 +41,6 @@ async def test_whatever_fails_before_the_limits_spends_nothing_of_them(tmp_path:
         assert_limited(await token.send(), "token_burst", retry_after=60)
 
 
-async def test_it_spends_its_place_in_the_layers_of_the_address(tmp_path: Path, clock: FakeClock):
-    async with limited(tmp_path, clock, ip_minute=3) as world:
-        await world.sender.send(TOO_LONG)
-        await Program(world.server.http, "rfk_live_" + "b" * 32).send()
-        assert standing(await world.sender.send()) == ("ip_minute", 3, 0, NOW + 60)
-
-
 async def test_of_two_faults_the_gate_that_comes_first_answers(tmp_path: Path, clock: FakeClock):
     async with limited(tmp_path, clock, token_burst=1, ip_minute=100) as world:
         no_scope = await narrow(world, scopes=["ask"])
@@ -68,11 +61,12 @@ async def test_of_two_faults_the_gate_that_comes_first_answers(tmp_path: Path, c
         assert await code(spent, message="x") == "rate_limit_exceeded"
 
 
-async def test_a_full_address_is_refused_before_its_token_is_looked_at(tmp_path: Path, clock: FakeClock):
+async def test_a_full_address_is_refused_whatever_its_wrong_token_and_its_body(tmp_path: Path, clock: FakeClock):
     async with limited(tmp_path, clock, ip_minute=1) as world:
-        await world.sender.send()
-        for token in (world.sender.token, "rfk_live_" + "b" * 32, "nonsense"):
+        assert (await world.server.http.post("/v1/send", content=b"x")).status_code == 401
+        for token in ("rfk_live_" + "b" * 32, "nonsense"):
             assert_limited(await Program(world.server.http, token).send(TOO_LONG), "ip_minute", retry_after=60)
+        assert (await world.sender.send()).status_code == 200
 
 
 async def test_of_the_limits_burst_comes_before_month_and_month_before_day(tmp_path: Path, clock: FakeClock):
@@ -123,8 +117,8 @@ async def test_what_the_store_could_not_take_is_given_back(tmp_path: Path, clock
         assert standing(await world.sender.send())[:3] == ("token_burst", 2, 1)
 
 
-async def test_a_repeat_of_a_question_counts_in_the_burst_and_the_address_only(tmp_path: Path, clock: FakeClock):
-    async with limited(tmp_path, clock, token_burst=3, token_monthly=2, receiver_daily=2, ip_minute=10) as world:
+async def test_a_repeat_of_a_question_counts_in_the_burst_only(tmp_path: Path, clock: FakeClock):
+    async with limited(tmp_path, clock, token_burst=3, token_monthly=2, receiver_daily=2) as world:
         first = await world.sender.ask()
         for _ in range(2):
             assert (await world.sender.ask()).json()["id"] == first.json()["id"]

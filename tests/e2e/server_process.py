@@ -48,11 +48,13 @@ def run_reflecto(
 class ServerProcess:
     """`reflecto serve` on a free port of loopback; `with` kills what is still running at the end.
 
-    `ready` is the JSON line it printed when it accepted requests.
+    `ready` is the JSON line it printed when it accepted requests. `program` may stand in for `reflecto`.
     """
 
-    def __init__(self, data: Path, *options: str, env: Mapping[str, str] | None = None) -> None:
-        command = [*REFLECTO, "serve", "--data", str(data), "--port", "0", "--json", *options]
+    def __init__(
+        self, data: Path, *options: str, env: Mapping[str, str] | None = None, program: Sequence[str] = REFLECTO
+    ) -> None:
+        command = [*program, "serve", "--data", str(data), "--port", "0", "--json", *options]
         self.data = data
         self._process = subprocess.Popen(
             command,

@@ -14,6 +14,7 @@ from reflecto.contract.visibility import seen_of
 AGENT: Final = "Claude Code"
 TURN: Final = "prompt_id"
 QUESTION_TOOL: Final = "AskUserQuestion"  # an allow of its permission, without answers, would answer it with nothing
+QUESTIONS_MAX: Final = 10  # Claude Code asks four at most
 IN_TERMINAL: Final = "Answer in the terminal"
 
 
@@ -44,7 +45,7 @@ def _question_call(event: Event) -> HookCall:
     if not isinstance(tool_input, Mapping):
         return NOTHING
     asked = tool_input.get("questions")
-    if not isinstance(asked, list) or not asked:
+    if not isinstance(asked, list) or not 0 < len(asked) <= QUESTIONS_MAX:
         return NOTHING
     prompts = [_prompt_of(event, question, number) for number, question in enumerate(asked)]
     texts = {question["question"] for question, prompt in zip(asked, prompts, strict=True) if prompt}
@@ -59,14 +60,18 @@ def _prompt_of(event: Event, question: object, number: int) -> Prompt | None:
     if not isinstance(question, Mapping) or question.get("multiSelect") or not text_of(question, "question").strip():
         return None
     options = question.get("options")
-    if not isinstance(options, list) or not all(isinstance(option, Mapping) for option in options):
+    if not isinstance(options, list) or not CHOICES_MIN <= len(options) <= CHOICES_MAX:
         return None
-    if any(option.get("preview") for option in options):
+    if not all(isinstance(option, Mapping) and not option.get("preview") for option in options):
+        return None
+    written = [text_of(part, name) for part, name in [(question, "question"), (question, "header")]]
+    written += [text_of(option, name) for option in options for name in ("label", "description")]
+    if sum(map(len, written)) > QUESTION_MAX_CHARS:  # as it came: written out, a text only grows
         return None
     labels = tuple(shown_line(text_of(option, "label")).strip() for option in options)
     if not _are_choices(labels):
         return None
-    lines = [f"{AGENT} asks: {shown_line(text_of(question, 'header'))}".rstrip(": "), folder_line(event)]
+    lines = [f"{AGENT} asks: {shown_line(text_of(question, 'header'))}".rstrip(": "), shown_line(folder_line(event))]
     lines += ["", shown(text_of(question, "question"))]
     for label, option in zip(labels, options, strict=True):
         if description := text_of(option, "description"):

@@ -12,7 +12,8 @@ from pathlib import PurePath, PureWindowsPath
 from typing import Any, Final
 
 from reflecto.agents.shown import clip_bytes, shown_line
-from reflecto.contract.limits import TITLE_MAX_BYTES
+from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
+from reflecto.contract.limits import QUESTION_MAX_CHARS, TITLE_MAX_BYTES
 
 NOTICE_MAX_BYTES: Final = 800  # each escaped to two in JSON they still fit the envelope of 2048
 
@@ -61,7 +62,11 @@ NOTHING: Final = HookCall()
 def parse_event(text: str | bytes) -> Event:
     """Return the agent's JSON object. Raises: UnusableEventError."""
     try:
-        event = json.loads(text)
+        decoded_text = text if isinstance(text, str) else decoded(text)
+        check_values(decoded_text)
+        event = json.loads(decoded_text)
+    except UnusableJsonError as error:
+        raise UnusableEventError(f"the hook's input {error}") from None
     except (ValueError, RecursionError):
         raise UnusableEventError("the hook's input is not JSON") from None
     if not isinstance(event, dict):
@@ -76,8 +81,8 @@ def text_of(event: Event, name: str) -> str:
 
 
 def folder_line(event: Event) -> str:
-    """Return the line of a question that says where the agent works."""
-    return f"Folder: {shown_line(text_of(event, 'cwd')) or 'unknown'}"
+    """Return the line of a question that says where the agent works, as it came."""
+    return f"Folder: {text_of(event, 'cwd') or 'unknown'}"
 
 
 def call_key(call: Mapping[str, object]) -> str:
@@ -96,6 +101,7 @@ def key_after(key: str, ended_id: str) -> str:
 
 def notice(agent: str, what: str, folder: str, message: str) -> HookCall:
     """Return a call that only tells something, in bounds; what is cut is stated."""
+    folder = folder[-QUESTION_MAX_CHARS:]
     name = (PureWindowsPath(folder) if "\\" in folder else PurePath(folder)).name
     title = " · ".join(part for part in (f"{agent}: {what}" if what else agent, shown_line(name)) if part)
     return HookCall(notice=Notice(clip_bytes(title, TITLE_MAX_BYTES), clip_bytes(message, NOTICE_MAX_BYTES)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from reflecto.agents.hook_call import NOTHING, Event, HookCall, Prompt, Reply, call_key, folder_line, text_of
-from reflecto.agents.shown import lay_out, shown_line
+from reflecto.agents.shown import lay_out
 
 ALLOW: Final = "Allow"
 ALLOW_UNSEEN: Final = "Allow, unseen parts too"  # where not everything fits: nobody approves that without saying so
@@ -23,9 +23,9 @@ def permission_call(agent: str, event: Event, turn: str) -> HookCall:
     tool, tool_input = text_of(event, "tool_name"), event.get("tool_input")
     if not tool or not isinstance(tool_input, Mapping):
         return NOTHING
-    subagent = shown_line(text_of(event, "agent_type"))
+    subagent = text_of(event, "agent_type")
     asker = f"{agent} ({subagent})" if subagent else agent
-    laid_out = lay_out([f"{asker}: {shown_line(tool)}", folder_line(event)], tool_input, last=_SHOWN_LAST)
+    laid_out = lay_out([f"{asker}: {tool}", folder_line(event)], tool_input, last=_SHOWN_LAST)
     choices = (ALLOW if laid_out.whole else ALLOW_UNSEEN, DENY)
     key = call_key(identity_of(event, turn) | {"question": laid_out.text})
     return HookCall(prompts=(Prompt(laid_out.text, choices, key),), decide=permission_reply)

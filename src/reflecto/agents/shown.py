@@ -5,7 +5,7 @@ An agent's text may have been written by whoever wants something approved.
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
@@ -34,8 +34,12 @@ def shown(text: str) -> str:
 
 
 def shown_line(text: str) -> str:
-    """Return `text` on one line, so that it cannot pass for lines of its own."""
-    return _shown(text)
+    """Return `text` on one line, so that it cannot pass for lines of its own.
+
+    What is longer than any question is cut before it is looked at: an agent's text may have millions of characters.
+    """
+    over = len(text) - QUESTION_MAX_CHARS
+    return _shown(text) if over <= 0 else f"{_shown(text[:QUESTION_MAX_CHARS])} … {over:,} more characters"
 
 
 def _shown(text: str) -> str:
@@ -46,7 +50,7 @@ def _shown(text: str) -> str:
 
 
 def lay_out(head: Sequence[str], fields: Mapping[str, Any], *, last: Sequence[str] = ()) -> Shown:
-    """Return a question of at most 1000 characters: `head`, then every field with its name.
+    """Return a question of at most 1000 characters: the lines of `head`, then every field with its name.
 
     Short fields come first, then those that have lines of their own, at the end the ones named in `last`. What does
     not fit is cut out of the middle: the first line says so, and the gap says how much, with the first 16 hex digits
@@ -55,27 +59,30 @@ def lay_out(head: Sequence[str], fields: Mapping[str, Any], *, last: Sequence[st
     lines, blocks = [], []
     for name in sorted(fields, key=lambda name: last.index(name) if name in last else -1):
         value = fields[name]
-        text = shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         label = shown_line(name)
-        if name in last or "\n" in text or len(text) > LINE_MAX_CHARS:
+        # Written out a text only grows: one that is long as it came need not be walked to know that.
+        if name in last or len(text) > LINE_MAX_CHARS or "\n" in text or len(shown(text)) > LINE_MAX_CHARS:
             blocks.append(f"{label}:\n{text}")
         else:
             lines.append(f"{label}: {text}")
     body = "\n".join([*lines, *blocks])
-    whole = "\n".join(filter(None, [*head, body]))
-    if len(whole) <= QUESTION_MAX_CHARS:
-        return Shown(whole, whole=True)
-    short_head = [_clip_line(line) for line in head]
-    return Shown(_cut(short_head, body, _digest(fields)), whole=False)
+    if sum(map(len, head)) + len(body) <= QUESTION_MAX_CHARS:
+        whole = "\n".join(filter(None, [*map(_shown, head), shown(body)]))
+        if len(whole) <= QUESTION_MAX_CHARS:
+            return Shown(whole, whole=True)
+    return Shown(_cut([_clip_line(line) for line in head], body, _digest(fields)), whole=False)
 
 
 def clip_bytes(text: str, max_bytes: int) -> str:
     """Return `text`, or its beginning in at most `max_bytes` of UTF-8 with how much is missing."""
-    safe = shown(text).strip() or "-"
-    if len(safe.encode()) <= max_bytes:
+    text = text.strip()
+    unseen = max(0, len(text) - max_bytes)  # too far behind to be shown, and not looked at
+    safe = shown(text[:max_bytes]).strip() or "-"
+    if not unseen and len(safe.encode()) <= max_bytes:
         return safe
     for kept in range(min(len(safe), max_bytes), -1, -1):
-        clipped = f"{safe[:kept].rstrip()} … {len(safe) - kept:,} more characters"
+        clipped = f"{safe[:kept].rstrip()} … {len(safe) + unseen - kept:,} more characters"
         if len(clipped.encode()) <= max_bytes:
             return clipped
     return "…"
@@ -84,10 +91,11 @@ def clip_bytes(text: str, max_bytes: int) -> str:
 def _cut(head: Sequence[str], body: str, digest: str) -> str:
     """Take as much out of the middle of `body` as it takes to fit."""
     room = QUESTION_MAX_CHARS - len("\n".join(["", *head, ""])) - _STATEMENTS_CHARS
-    front_chars = int(room * _HEAD_SHARE)
-    missing = len(body) - room
-    # Shown again: a cut can leave a joiner at an edge, where it is hidden.
-    front, back = shown(body[:front_chars]), shown(body[front_chars + missing :])
+    if len(body) <= room and len(text := shown(body)) <= room:
+        return "\n".join(["NOT WHOLE: the first lines are cut.", *head, text])
+    front, front_chars = _fitting(lambda count: body[:count], int(room * _HEAD_SHARE))
+    back, back_chars = _fitting(lambda count: body[max(0, len(body) - count) :], room - int(room * _HEAD_SHARE))
+    missing = len(body) - front_chars - back_chars
     return "\n".join(
         [
             f"NOT WHOLE: {missing:,} of {len(body):,} characters are left out.",
@@ -99,9 +107,22 @@ def _cut(head: Sequence[str], body: str, digest: str) -> str:
     )
 
 
+def _fitting(part: Callable[[int], str], room: int) -> tuple[str, int]:
+    """Return as long a part as is shown in `room` characters, shown, and how many characters of the text it is."""
+    low, high = 0, room
+    while low < high:
+        middle = (low + high + 1) // 2
+        if len(shown(part(middle))) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return shown(part(low)), low
+
+
 def _clip_line(line: str) -> str:
-    over = len(line) - _HEAD_LINE_MAX_CHARS
-    return line if over <= 0 else f"{line[:_HEAD_LINE_MAX_CHARS]} … {over:,} more characters"
+    text, chars = _fitting(lambda count: line[:count], _HEAD_LINE_MAX_CHARS)
+    over = len(line) - chars
+    return text if over <= 0 else f"{text} … {over:,} more characters"
 
 
 def _digest(fields: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ import msgspec
 from reflecto.api.http import Call
 from reflecto.api.multipart import MultipartFields
 from reflecto.contract.errors import INVALID_ACTION, INVALID_BODY, UNSUPPORTED_MEDIA_TYPE, ApiError
+from reflecto.contract.json_bodies import without_mark
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.limits import PICTURE_MAX_BYTES, SEND_BODY_MAX_BYTES
 from reflecto.contract.wire import M, build_request, parse_object
@@ -40,7 +41,7 @@ async def read_fields(call: Call, model: type[M]) -> tuple[Mapping[str, Any], bo
         return parse_object(body), True
     if media_type == "application/x-www-form-urlencoded" and _names_a_field(body, known):
         return _unique(_parse_urlencoded(body)), False
-    return {"message": _decode(body)}, True
+    return {"message": _decode(without_mark(body))}, True
 
 
 def message_of(model: type[M], fields: Mapping[str, Any], *, typed: bool) -> M:
@@ -63,13 +64,15 @@ def message_of(model: type[M], fields: Mapping[str, Any], *, typed: bool) -> M:
 
 def _names_a_field(body: bytes, known: set[str]) -> bool:
     """Tell a form from curl's `-d "text"`, which announces one: a known name stands before some `=`."""
-    parts = (part.partition(b"=") for part in body.split(b"&"))
+    parts = (part.partition(b"=") for part in without_mark(body).split(b"&"))
     return any(equals and name.decode("latin-1").strip() in known for name, equals, _ in parts)
 
 
 def _parse_urlencoded(body: bytes) -> list[tuple[str, str]]:
     try:
-        return parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=FORM_FIELDS_MAX)
+        return parse_qsl(
+            without_mark(body).decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=FORM_FIELDS_MAX
+        )
     except ValueError:  # not UTF-8, or too many fields
         raise ApiError(INVALID_BODY) from None
 
@@ -80,7 +83,7 @@ async def _read_multipart(call: Call, known: set[str]) -> list[tuple[str, str]]:
     async with aclosing(call.stream(PICTURE_MAX_BYTES + SEND_BODY_MAX_BYTES)) as chunks:
         async for chunk in chunks:
             form.write(chunk)
-    return [(name, _decode(value)) for name, value in form.finish()]
+    return [(name, _decode(without_mark(value))) for name, value in form.finish()]
 
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

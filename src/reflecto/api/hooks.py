@@ -10,6 +10,7 @@ from reflecto.agents.claude_code import read_call
 from reflecto.agents.hook_call import HookCall, Prompt, UnusableEventError, key_after, parse_event
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.api.limits import Gate
+from reflecto.api.long_bodies import work_on
 from reflecto.api.patience import answer_patiently
 from reflecto.contract.errors import INVALID_JSON, ApiError
 from reflecto.contract.interactions import CreateInteractionRequest, InteractionState
@@ -30,14 +31,15 @@ def hook_routes(gate: Gate, interactions: Interactions, messages: Messages, cloc
     """Return the routes under /hooks."""
 
     async def claude_code(call: Call) -> Reply | None:
-        gate.quotas.admit_address(call.client_address)
-        sender = await gate.auth.sender(call)
+        with gate.counting_strangers(call):
+            sender = await gate.auth.sender(call)
+        _admit(gate, sender)
+        skipped = frozenset(filter(None, (call.query("skip") or "").split(",")))
+        body = await call.read_body(EVENT_MAX_BYTES)
         try:
-            event = parse_event(await call.read_body(EVENT_MAX_BYTES))
+            hook = await work_on(body, lambda body: read_call(parse_event(body), skipped))
         except UnusableEventError as error:
             raise ApiError(INVALID_JSON, str(error)) from None
-        skipped = frozenset(filter(None, (call.query("skip") or "").split(",")))
-        hook = read_call(event, skipped)
 
         async def work(_call: Call, sender: Sender) -> Reply:
             if hook.notice is not None:
@@ -48,6 +50,16 @@ def hook_routes(gate: Gate, interactions: Interactions, messages: Messages, cloc
         return await answer_patiently(call, gate.run(call, sender, work), clock)
 
     return [Route("/hooks/claude-code", Endpoint(POST=claude_code))]
+
+
+def _admit(gate: Gate, sender: Sender) -> None:
+    """Refuse whom no event could be passed on for, before the body is read: it may have 4 MB.
+
+    Raises: ApiError `scope_denied`, `rate_limit_exceeded`.
+    """
+    if "send" not in sender.token.scopes:
+        sender.require("ask")
+    gate.quotas.check(sender.token)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -11,6 +12,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from reflecto.api.errors import reply_parts
+from reflecto.api.long_bodies import work_on
 from reflecto.contract.errors import (
     INTERNAL_ERROR,
     INVALID_WAIT,
@@ -27,6 +29,7 @@ from reflecto.core.ports import StoreUnavailableError
 STORE_RETRY_AFTER_SECONDS: Final = 5
 LINGER_SECONDS: Final = 2  # for the rest of a body that is too large, thrown away as it comes
 LINGER_MAX_BYTES: Final = 1_048_576
+QUERY_FIELDS_MAX: Final = 64
 BODY_IS_READ: Final = "reflecto.body_is_read"  # in a request's scope
 
 logger = logging.getLogger(__name__)
@@ -73,8 +76,9 @@ class Call:
         return None
 
     def query(self, name: str) -> str | None:
-        """Return the last value of a query parameter."""
-        values = parse_qs(self.scope["query_string"].decode("latin-1"), keep_blank_values=True).get(name)
+        """Return the last value of a query parameter; of a query too long for any caller only the beginning counts."""
+        fields = self.scope["query_string"].split(b"&", QUERY_FIELDS_MAX)[:QUERY_FIELDS_MAX]
+        values = parse_qs(b"&".join(fields).decode("latin-1"), keep_blank_values=True).get(name)
         return values[-1] if values else None
 
     def wait_seconds(self) -> int:
@@ -95,7 +99,7 @@ class Call:
         """Return the body as `model`; a missing Content-Type is read as JSON. Raises: ApiError."""
         if self.media_type not in {"", "application/json"}:
             raise ApiError(UNSUPPORTED_MEDIA_TYPE)
-        return decode_request(model, await self.read_body(max_bytes))
+        return await work_on(await self.read_body(max_bytes), partial(decode_request, model))
 
     async def read_body(self, max_bytes: int) -> bytes:
         """Return the whole body. Raises: as `stream`."""
@@ -104,8 +108,10 @@ class Call:
     async def stream(self, max_bytes: int) -> AsyncGenerator[bytes, None]:
         """Yield the body as it comes; stop reading at `max_bytes`, whatever Content-Length says.
 
-        Raises: ApiError `payload_too_large`; ClientDisconnectedError.
+        Raises: ApiError `unsupported_media_type` where it is compressed, `payload_too_large`; ClientDisconnectedError.
         """
+        if (self.header(b"content-encoding") or "identity").strip().lower() != "identity":
+            raise ApiError(UNSUPPORTED_MEDIA_TYPE, "Send the body uncompressed, without Content-Encoding")
         announced = self.header(b"content-length")
         if announced is not None and announced.isdigit() and int(announced) > max_bytes:
             raise ApiError(PAYLOAD_TOO_LARGE, details={"size": int(announced), "max": max_bytes})

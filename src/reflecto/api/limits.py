@@ -1,6 +1,7 @@
 """The gates in front of a sender's calls. Source: api.md "Limits"."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from reflecto.api.auth import Authenticator
@@ -15,7 +16,7 @@ SenderHandler = Callable[[Call, Sender], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """First the address, then the token; the use case behind them checks the body and spends the rest."""
+    """First the token, or where there is no valid one the address; the use case checks the body and spends the rest."""
 
     auth: Authenticator
     quotas: Quotas
@@ -24,11 +25,24 @@ class Gate:
         """Return a handler behind the gates, each 2xx and 429 of which tells how the tightest layer stands."""
 
         async def gated(call: Call) -> Reply:
-            self.quotas.admit_address(call.client_address)
-            sender = await self.auth.sender(call)
+            with self.counting_strangers(call):
+                sender = await self.auth.sender(call)
             return await self.run(call, sender, handler)
 
         return gated
+
+    @contextmanager
+    def counting_strangers(self, call: Call) -> Iterator[None]:
+        """Count a call whose authentication, in the block, fails against its address.
+
+        Calls with a valid token do not count there: whoever shares their address would shut them out.
+        """
+        try:
+            yield
+        except ApiError as error:
+            if error.spec.status != 429:
+                self.quotas.count_stranger(call.client_address)
+            raise
 
     async def run(self, call: Call, sender: Sender, handler: SenderHandler) -> Reply:
         """Run `handler` for a sender that has passed both gates."""
@@ -40,5 +54,5 @@ class Gate:
             if error.spec.status != 429:
                 raise
             reply = Reply(*reply_parts(error))
-        standing = self.quotas.tightest(call.client_address, sender.token)
+        standing = self.quotas.tightest(sender.token)
         return replace(reply, headers={**reply.headers, **standing_headers(standing)}) if standing else reply

@@ -13,7 +13,9 @@ from starlette.routing import Route
 
 from reflecto.api.auth import Authenticator, bearer_of
 from reflecto.api.http import Call, Endpoint
-from reflecto.contract.errors import NOT_FOUND, UNAVAILABLE, ApiError
+from reflecto.api.long_bodies import work_on
+from reflecto.contract.errors import INVALID_JSON, NOT_FOUND, UNAVAILABLE, ApiError
+from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
 from reflecto.contract.limits import DOCUMENT_BODY_MAX_BYTES
 from reflecto.core.clock import Clock
 
@@ -59,6 +61,7 @@ class McpEndpoint:
         if self._closed.is_set():
             raise ApiError(UNAVAILABLE, "The server is stopping", retry_after_seconds=1)
         body = await call.read_body(BODY_MAX_BYTES)
+        await work_on(body, _check)
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
         service = await asyncio.shield(self._starting)  # one client that goes away does not end it
@@ -69,3 +72,11 @@ class McpEndpoint:
         service: McpService = module.McpService(self._clock, self._closed)
         await service.start()
         return service
+
+
+def _check(body: bytes) -> None:
+    """Refuse what would keep the SDK busy for long; what else is wrong it tells itself. Raises: ApiError."""
+    try:
+        check_values(decoded(body))
+    except UnusableJsonError as error:
+        raise ApiError(INVALID_JSON, f"{INVALID_JSON.message}; this one {error}") from None

@@ -40,9 +40,9 @@ def pushover_routes(
         )
 
     async def send(call: Call) -> Reply:
-        gate.quotas.admit_address(call.client_address)
-        fields = await reader.read(call)
-        sender = await sender_of(gate.auth, call, fields.values)
+        with gate.counting_strangers(call):
+            fields = await reader.read(call)
+            sender = await sender_of(gate.auth, call, fields.values)
 
         async def handle(_call: Call, sender: Sender) -> Reply:
             message = prepared(fields)

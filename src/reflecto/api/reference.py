@@ -3,6 +3,7 @@
 Document and templates are loaded when the first reader comes: a server starts a tenth of a second sooner without.
 """
 
+import asyncio
 import gzip
 import hashlib
 from functools import cache
@@ -22,28 +23,25 @@ TEXT: Final = b"text/plain; charset=utf-8"
 
 
 def reference_routes(store: Store, public_path: str = "") -> list[Route]:
-    """Return /openapi.json, /openapi.yaml, /docs, its style, and /llms.txt. `public_path` is before every path."""
+    """Return /openapi.json, /openapi.yaml, /docs, its style, and /llms.txt. `public_path` is before every path.
+
+    They are made in threads when they are first asked for: that takes long, and to import what makes them too.
+    """
 
     async def openapi_json(call: Call) -> None:
-        from reflecto.api.openapi import document  # noqa: PLC0415  see above
-
-        await _file(b"application/json", document(public_path)).answer(call)
+        await (await asyncio.to_thread(_document, public_path)).answer(call)
 
     async def openapi_yaml(call: Call) -> None:
-        from reflecto.api.openapi import document_yaml  # noqa: PLC0415  see above
-
-        await _file(b"application/yaml", document_yaml(public_path)).answer(call)
+        await (await asyncio.to_thread(_document_yaml, public_path)).answer(call)
 
     async def docs(call: Call) -> None:
-        await _page(await store.recall(PUBLIC_URL_FACT) or "").answer(call)
+        await (await asyncio.to_thread(_page, await store.recall(PUBLIC_URL_FACT) or "")).answer(call)
 
     async def docs_style(call: Call) -> None:
-        from reflecto.api.reference_page import style  # noqa: PLC0415  see above
-
-        await _file(CSS, style().encode()).answer(call)
+        await (await asyncio.to_thread(_style)).answer(call)
 
     async def llms(call: Call) -> None:
-        await _llms(await store.recall(PUBLIC_URL_FACT) or "").answer(call)
+        await (await asyncio.to_thread(_llms, await store.recall(PUBLIC_URL_FACT) or "")).answer(call)
 
     return [
         Route("/openapi.json", Endpoint(GET=openapi_json)),
@@ -52,6 +50,27 @@ def reference_routes(store: Store, public_path: str = "") -> list[Route]:
         Route("/docs.css", Endpoint(GET=docs_style)),
         Route("/llms.txt", Endpoint(GET=llms)),
     ]
+
+
+@cache
+def _document(public_path: str) -> WebFile:
+    from reflecto.api.openapi import document  # noqa: PLC0415  see above
+
+    return _file(b"application/json", document(public_path))
+
+
+@cache
+def _document_yaml(public_path: str) -> WebFile:
+    from reflecto.api.openapi import document_yaml  # noqa: PLC0415  see above
+
+    return _file(b"application/yaml", document_yaml(public_path))
+
+
+@cache
+def _style() -> WebFile:
+    from reflecto.api.reference_page import style  # noqa: PLC0415  see above
+
+    return _file(CSS, style().encode())
 
 
 @cache
@@ -69,7 +88,6 @@ def _llms(public_url: str) -> WebFile:
     return _file(TEXT, render_llms(public_url).encode())
 
 
-@cache
 def _file(content_type: bytes, plain: bytes) -> WebFile:
     return WebFile(
         content_type=content_type,

@@ -22,6 +22,7 @@ POLL_RETRY_AFTER_SECONDS: Final = 2  # what a plain poller is told while a quest
 
 # Bodies: read no further than this before answering 413
 JSON_BODY_MAX_BYTES: Final = 65_536  # the largest valid question, all of it \u-escaped, is about 20 KB
+JSON_VALUES_MAX: Final = 10_000  # objects, lists, texts and commas in a body; the largest of use has some hundreds
 
 # Enrolment
 SETUP_CODE_SECONDS: Final = 600
@@ -78,6 +79,8 @@ TAGS_MAX: Final = 5
 TAG_MAX_BYTES: Final = 32
 ENVELOPE_MAX_BYTES: Final = 2_048  # of a message, serialized, before it is sealed
 TTL_MAX_SECONDS: Final = 259_200
+SELECTOR_MAX_CHARS: Final = 4_096  # `device`: each name is looked for among all devices, and may become a warning
+SELECTOR_NAMES_MAX: Final = 64  # twice as many as an owner has devices
 CONNECTED_ONLY_SECONDS: Final = 30  # ttl 0: how long a connected device has to take the message
 SEND_BODY_MAX_BYTES: Final = 65_536  # a valid message, wholly escaped, is below 12 KB; multipart adds headers
 PICTURE_MAX_BYTES: Final = 5_242_880  # in a multipart body; ignored, and as large as Pushover's clients may attach one

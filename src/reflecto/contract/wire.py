@@ -4,7 +4,6 @@ A model's `field_errors` maps each field to the catalogue row that a bad value o
 what types and bounds cannot say. Fields are looked at one by one in the order of the model, which is the contract's.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, ClassVar, TypeVar
@@ -12,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from reflecto.contract.errors import INVALID_JSON, ApiError, ErrorSpec
+from reflecto.contract.json_bodies import UnusableJsonError, parse_strictly
 from reflecto.contract.visibility import seen_of
 
 M = TypeVar("M", bound="Request")
@@ -32,8 +32,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 def decode_request(model: type[M], body: bytes) -> M:
     """Read `body` as one JSON object and return it as `model`.
 
-    Refused with `invalid_json`: anything but strict UTF-8 JSON, duplicate keys, lone surrogates, NaN,
-    numbers beyond 64 bits and nesting deeper than the parser allows. A whole number may be written 600.0.
+    Refused with `invalid_json`: what `json_bodies.parse_strictly` refuses.
 
     Raises: ApiError with the code of the first offending field.
     """
@@ -58,25 +57,9 @@ def build_request(model: type[M], fields: Mapping[str, Any], *, strict: bool = T
 def parse_object(body: bytes) -> dict[str, Any]:
     """Return `body` as one JSON object, refused as `decode_request` says. Raises: ApiError `invalid_json`."""
     try:
-        msgspec.json.decode(body)  # strict where json.loads is not: encoding, surrogates, NaN, number range
-        parsed = json.loads(body, object_pairs_hook=_unique_pairs, parse_float=_whole_if_possible)
-    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
-        raise ApiError(INVALID_JSON) from None
-    if not isinstance(parsed, dict):
-        raise ApiError(INVALID_JSON)
-    return parsed
-
-
-def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("duplicate key")
-    return fields
-
-
-def _whole_if_possible(digits: str) -> int | float:
-    number = float(digits)
-    return int(number) if number.is_integer() else number
+        return parse_strictly(body)
+    except UnusableJsonError as error:
+        raise ApiError(INVALID_JSON, f"{INVALID_JSON.message}; this one {error}") from None
 
 
 @cache

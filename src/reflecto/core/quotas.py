@@ -127,8 +127,8 @@ class Quotas:
         self._wrong_tokens = RollingWindow(WRONG_TOKENS_PER_MINUTE, 60)
         self.monthly = MonthlyCounts(UNLIMITED if profile.token_monthly is None else profile.token_monthly)
 
-    def admit_address(self, address: str) -> None:
-        """Count a limited call of this address. Raises: RateLimitedError."""
+    def count_stranger(self, address: str) -> None:
+        """Count a limited call of this address that came without a valid token. Raises: RateLimitedError."""
         now, network = self._clock.now(), network_of(address)
         for standing in self._address_standings(network, now):
             if standing.remaining == 0:
@@ -144,6 +144,13 @@ class Quotas:
         if standing.remaining == 0:
             raise RateLimitedError(standing, now)
         self._wrong_tokens.add(network, now)
+
+    def check(self, token: Token) -> None:
+        """Refuse a token with nothing left, and count nothing: its body need not be read. Raises: RateLimitedError."""
+        now = self._clock.now()
+        for standing in self._standings(token, now):
+            if standing.remaining == 0:
+                raise RateLimitedError(standing, now)
 
     @contextmanager
     def spend_burst(self, token: Token) -> Iterator[None]:
@@ -179,13 +186,9 @@ class Quotas:
             spending.refund()
             raise
 
-    def tightest(self, address: str, token: Token) -> Standing | None:
-        """Return the standing of the layer with the least left. None: nothing is limited."""
-        now = self._clock.now()
-        standings = [*self._address_standings(network_of(address), now), *self._delivery_standings(token, now)]
-        if self._burst is not None:
-            standings.insert(0, _standing("token_burst", self._burst, token.id, now))
-        return min(standings, key=lambda standing: standing.remaining, default=None)
+    def tightest(self, token: Token) -> Standing | None:
+        """Return the standing of the token's layer with the least left. None: nothing is limited."""
+        return min(self._standings(token, self._clock.now()), key=lambda standing: standing.remaining, default=None)
 
     def monthly_standing(self, token: Token) -> Standing:
         """Return how the token stands this month; without a monthly limit that of the layer is very large."""
@@ -211,6 +214,10 @@ class Quotas:
             ("ip_hour", self._address_hour),
         ]
         return [_standing(resource, window, network, now) for resource, window in named if window is not None]
+
+    def _standings(self, token: Token, now: float) -> list[Standing]:
+        burst = [] if self._burst is None else [_standing("token_burst", self._burst, token.id, now)]
+        return burst + self._delivery_standings(token, now)
 
     def _delivery_standings(self, token: Token, now: float) -> list[Standing]:
         standings = []

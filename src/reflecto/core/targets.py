@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from reflecto.contract.errors import INVALID_DEVICE, ApiError
+from reflecto.contract.limits import SELECTOR_MAX_CHARS, SELECTOR_NAMES_MAX
 from reflecto.contract.messages import Caveat
 from reflecto.core.model import Device
 
@@ -11,8 +12,12 @@ _CLASSES = {"phone": "phone", "mobile": "phone", "desktop": "desktop"}
 
 
 def check_selector(selector: str) -> None:
-    """Refuse a selector that names nothing. Raises: ApiError `invalid_device`."""
-    if not _names_in(selector):
+    """Refuse a selector that names nothing, or more than anybody has. Raises: ApiError `invalid_device`."""
+    if len(selector) > SELECTOR_MAX_CHARS or len(names := _names_in(selector)) > SELECTOR_NAMES_MAX:
+        raise ApiError(
+            INVALID_DEVICE, f"device may name {SELECTOR_NAMES_MAX} devices in {SELECTOR_MAX_CHARS} characters"
+        )
+    if not names:
         raise ApiError(INVALID_DEVICE)
 
 
@@ -37,7 +42,8 @@ def select_devices(devices: Sequence[Device], selector: str) -> tuple[list[Devic
 
 
 def _names_in(selector: str) -> list[str]:
-    return [name for name in (part.strip() for part in selector.split(",")) if name]
+    """Return each name once, in its order."""
+    return list(dict.fromkeys(name for name in (part.strip() for part in selector.split(",")) if name))
 
 
 def _named(devices: Sequence[Device], name: str) -> list[Device]:
