@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from reflecto.api.hooks import EVENT_MAX_BYTES
 from reflecto.api.mcp import BODY_MAX_BYTES as MCP_BODY_MAX_BYTES
 from reflecto.contract.limits import (
     DOCUMENT_BODY_MAX_BYTES,
     DOCUMENT_MAX_BYTES,
+    EVENT_MAX_BYTES,
     JSON_BODY_MAX_BYTES,
     JSON_VALUES_MAX,
     PICTURE_MAX_BYTES,

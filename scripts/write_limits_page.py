@@ -128,12 +128,28 @@ QUEUES: Final[tuple[Row, ...]] = (
     ("each has more, for questions and closings alone", RESERVED, "`queue_full`"),
     ("how long anything waits", span(at.QUEUE_TTL_MAX_SECONDS), "it is dropped"),
 )
+BODIES: Final[tuple[Row, ...]] = (
+    ("JSON where no row says otherwise", size(at.JSON_BODY_MAX_BYTES), "`payload_too_large`"),
+    ("JSON around a file", size(at.DOCUMENT_BODY_MAX_BYTES), "`payload_too_large`"),
+    ("JSON around what devices send each other", size(at.RELAY_BODY_MAX_BYTES), "`payload_too_large`"),
+    ("an agent's event at `/hooks/claude-code`", size(at.EVENT_MAX_BYTES), "`payload_too_large`"),
+    ("a picture in a form, which is thrown away", size(at.PICTURE_MAX_BYTES), "`payload_too_large`"),
+    ("objects, lists, texts and commas of JSON", f"{at.JSON_VALUES_MAX:,} together", "`invalid_json`"),
+    ("fields of a form", str(at.FORM_FIELDS_MAX), "`invalid_body`"),
+    ("fields of a query", str(at.QUERY_FIELDS_MAX), "further ones are not looked at"),
+    (
+        "names in `device`",
+        f"{at.SELECTOR_NAMES_MAX}, {amount(at.SELECTOR_MAX_CHARS, 'characters')} together",
+        "`invalid_device`",
+    ),
+)
 SECTIONS: Final = {
     "A notification": NOTIFICATION,
     "A question": QUESTION,
     "Files, rings, reminders": REST,
     "Devices and tokens": DEVICES,
     "What waits for devices": QUEUES,
+    "Bodies of requests": BODIES,
 }
 
 REQUESTS: Final = """\

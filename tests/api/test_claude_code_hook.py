@@ -12,7 +12,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from reflecto.api.hooks import EVENT_MAX_BYTES
+from reflecto.contract.limits import EVENT_MAX_BYTES
 from tests.actors import DeviceActor, Program
 from tests.agents.events import claude_code
 from tests.builders import NOW

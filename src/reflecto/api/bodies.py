@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -12,10 +12,8 @@ from reflecto.api.multipart import MultipartFields
 from reflecto.contract.errors import INVALID_ACTION, INVALID_BODY, UNSUPPORTED_MEDIA_TYPE, ApiError
 from reflecto.contract.json_bodies import without_mark
 from reflecto.contract.json_text import UnreadableJsonError, read_json
-from reflecto.contract.limits import PICTURE_MAX_BYTES, SEND_BODY_MAX_BYTES
+from reflecto.contract.limits import FORM_FIELDS_MAX, PICTURE_MAX_BYTES, SEND_BODY_MAX_BYTES
 from reflecto.contract.wire import M, build_request, parse_object
-
-FORM_FIELDS_MAX: Final = 64
 
 
 async def read_fields(call: Call, model: type[M]) -> tuple[Mapping[str, Any], bool]:

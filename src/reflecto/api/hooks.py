@@ -14,14 +14,13 @@ from reflecto.api.long_bodies import work_on
 from reflecto.api.patience import answer_patiently
 from reflecto.contract.errors import INVALID_JSON, ApiError
 from reflecto.contract.interactions import CreateInteractionRequest, InteractionState
-from reflecto.contract.limits import EXPIRES_IN_MAX_SECONDS, EXPIRES_IN_MIN_SECONDS
+from reflecto.contract.limits import EVENT_MAX_BYTES, EXPIRES_IN_MAX_SECONDS, EXPIRES_IN_MIN_SECONDS
 from reflecto.contract.messages import SendRequest
 from reflecto.core.clock import Clock
 from reflecto.core.interactions import Interactions
 from reflecto.core.messages import Messages
 from reflecto.core.sender import Sender
 
-EVENT_MAX_BYTES: Final = 4_194_304  # an edit carries both versions of what it changes
 TIMEOUT_DEFAULT_SECONDS: Final = 600
 REPLY_SECONDS: Final = 5  # kept of the hook's time, for the reply's way back
 LOOKALIKES_MAX: Final = 32  # identical calls of one prompt within the life of one question

@@ -22,14 +22,13 @@ from reflecto.contract.errors import (
     UNSUPPORTED_MEDIA_TYPE,
     ApiError,
 )
-from reflecto.contract.limits import JSON_BODY_MAX_BYTES, WAIT_MAX_SECONDS
+from reflecto.contract.limits import JSON_BODY_MAX_BYTES, QUERY_FIELDS_MAX, WAIT_MAX_SECONDS
 from reflecto.contract.wire import M, decode_request
 from reflecto.core.ports import StoreUnavailableError
 
 STORE_RETRY_AFTER_SECONDS: Final = 5
 LINGER_SECONDS: Final = 2  # for the rest of a body that is too large, thrown away as it comes
 LINGER_MAX_BYTES: Final = 1_048_576
-QUERY_FIELDS_MAX: Final = 64
 BODY_IS_READ: Final = "reflecto.body_is_read"  # in a request's scope
 
 logger = logging.getLogger(__name__)

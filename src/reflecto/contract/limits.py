@@ -22,6 +22,9 @@ POLL_RETRY_AFTER_SECONDS: Final = 2  # what a plain poller is told while a quest
 
 # Bodies: read no further than this before answering 413
 JSON_BODY_MAX_BYTES: Final = 65_536  # the largest valid question, all of it \u-escaped, is about 20 KB
+EVENT_MAX_BYTES: Final = 4_194_304  # of an agent's hook: an edit carries both versions of what it changes
+FORM_FIELDS_MAX: Final = 64
+QUERY_FIELDS_MAX: Final = 64
 JSON_VALUES_MAX: Final = 10_000  # objects, lists, texts and commas in a body; the largest of use has some hundreds
 
 # Enrolment
