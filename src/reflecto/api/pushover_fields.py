@@ -24,6 +24,7 @@ from reflecto.contract.errors import (
     UNAVAILABLE,
     ApiError,
 )
+from reflecto.contract.json_bodies import check_values
 from reflecto.contract.limits import IMAGE_MAX_BYTES, PICTURE_MAX_BYTES, PUSHOVER_BODY_MAX_BYTES, SEND_BODY_MAX_BYTES
 from reflecto.contract.pushover import PushoverRequest
 from reflecto.core.sender import Sender
@@ -99,6 +100,7 @@ class PushoverReader:
             return ""
         if len(raw) > SEND_BODY_MAX_BYTES * 6:  # each byte \u-escaped; decoding more would hold up everybody
             raise ApiError(PAYLOAD_TOO_LARGE, details={"size": len(raw), "max": SEND_BODY_MAX_BYTES * 6})
+        check_values(raw.decode())
         return msgspec.json.decode(raw)
 
     def _parse_form(self, body: bytes) -> dict[str, Any]:
