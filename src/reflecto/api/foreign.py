@@ -44,6 +44,7 @@ GOTIFY_PRIORITIES: Final[tuple[Priority, ...]] = (  # from 0 to 10
     *("high", "high", "high"),
 )
 _SWITCHES: Final = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False}
+_DECODED_MAX_CHARS: Final = 4_096  # what is longer is too long for every field, and would take a while
 # Not email.header's decoder: it is quadratic, and takes charsets that make lone surrogates.
 _ENCODED_WORD: Final = re.compile(r"=\?(utf-8|us-ascii|iso-8859-1)\?([bq])\?([^?\s]*)\?=", re.IGNORECASE)
 _BETWEEN_ENCODED_WORDS: Final = re.compile(r"(?<=\?=)\s+(?==\?)")
@@ -125,6 +126,8 @@ def _text_of(value: bytes) -> str:
         text = value.decode("utf-8")
     except UnicodeDecodeError:
         text = value.decode("latin-1")
+    if len(text) > _DECODED_MAX_CHARS:
+        return text
     return _ENCODED_WORD.sub(_decoded_word, _BETWEEN_ENCODED_WORDS.sub("", text))
 
 

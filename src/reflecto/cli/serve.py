@@ -40,7 +40,7 @@ def _announce(settings: Settings, url: str, _listening: str, invitation: Invitat
         show_invitation(invitation, url)
         # Without the folder it would make a code in another store, which this server refuses.
         folder = "" if settings.data == Settings().data else f" --data {shlex.quote(str(settings.data.absolute()))}"
-        click.echo(f"Too late, or a further phone:  reflecto invite{folder}\n")
+        click.echo(f"Too late, or another phone of yours:  reflecto invite{folder}\n")
     sys.stdout.flush()
 
 
