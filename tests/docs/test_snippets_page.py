@@ -45,14 +45,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
         yield running
 
 
-def run(language: str, folder: Path, url: str, token: str) -> "subprocess.CompletedProcess[str]":
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all, since Go builds its library anew in each."""
+    return tmp_path_factory.mktemp("home")
+
+
+def run(language: str, folder: Path, home: Path, url: str, token: str) -> "subprocess.CompletedProcess[str]":
     name, command = RUNS[language]
     (folder / name).write_text(BLOCKS[language], "utf-8")
     program = shutil.which(command[0], path=PATH)
     assert program is not None
     return subprocess.run(
         [program, *command[1:], name],
-        env=environment({"REFLECTO_URL": url, "REFLECTO_TOKEN": token, "PATH": PATH}),
+        env=environment(
+            {"REFLECTO_URL": url, "REFLECTO_TOKEN": token, "PATH": PATH, "HOME": str(home), "CGO_ENABLED": "0"}
+        ),
         cwd=folder,
         capture_output=True,
         text=True,
@@ -70,14 +78,14 @@ def test_every_block_of_the_page_is_run_here():
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize(("answer", "printed"), [("Approve", "deploying\n"), ("Deny", "")])
 def test_a_snippet_sends_asks_and_acts_on_the_tap_alone(
-    language: str, answer: str, printed: str, server: ServerProcess, tmp_path: Path
+    language: str, answer: str, printed: str, server: ServerProcess, home: Path, tmp_path: Path
 ):
     phone = Phone.of_new_owner(server)
     (code,) = make_codes(server.data, 1, owner_id=phone.owner_id)
     state = tmp_path / "phone.json"
     with script("phone", code, "--url", server.url, "--state", state, "--json", "--answer", answer) as thumb:
         thumb.event("enrolled")
-        ran = run(language, tmp_path, server.url, phone.token)
+        ran = run(language, tmp_path, home, server.url, phone.token)
         assert (ran.returncode, ran.stdout) == (0, printed), ran.stderr
         said = thumb.event("notification")
         assert (said["title"], said["message"]) == ("CI", "Build 1207 is green")
@@ -85,8 +93,10 @@ def test_a_snippet_sends_asks_and_acts_on_the_tap_alone(
 
 @pytest.mark.timeout(WAIT_SECONDS + 60)
 @pytest.mark.parametrize("language", languages())
-def test_a_snippet_that_is_refused_fails_and_does_not_act(language: str, server: ServerProcess, tmp_path: Path):
-    ran = run(language, tmp_path, server.url, "rfk_live_" + "b" * 32)
+def test_a_snippet_that_is_refused_fails_and_does_not_act(
+    language: str, server: ServerProcess, home: Path, tmp_path: Path
+):
+    ran = run(language, tmp_path, home, server.url, "rfk_live_" + "b" * 32)
     assert ran.returncode != 0
     assert ran.stdout == ""
     assert "invalid_token" in ran.stderr
