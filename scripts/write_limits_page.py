@@ -75,6 +75,7 @@ QUESTION: Final[tuple[Row, ...]] = (
         "`invalid_expires_in`",
     ),
     ("idempotency key", up_to(at.IDEMPOTENCY_KEY_MAX_CHARS, "characters"), "`invalid_idempotency_key`"),
+    ("tether", between(at.TETHER_MIN_SECONDS, at.TETHER_MAX_SECONDS), "`invalid_tether`"),
     ("open at once, of one owner", str(at.PENDING_MAX_PER_OWNER), "`too_many_pending`"),
     ("one long poll", between(0, at.WAIT_MAX_SECONDS), "`invalid_wait`"),
     ("readable after its end", span(at.RETENTION_SECONDS), "`not_found`"),
@@ -91,6 +92,27 @@ REST: Final[tuple[Row, ...]] = (
     ("a reminder's text", up_to(at.REMINDER_MESSAGE_MAX_CHARS, "characters"), "`invalid_message`"),
     ("how far ahead", between(at.REMINDER_MIN_AHEAD_SECONDS, at.REMINDER_MAX_AHEAD_SECONDS), "`invalid_at`"),
     ("reminders that wait, of one owner", f"{at.REMINDERS_MAX_PER_OWNER:,}", "`too_many_reminders`"),
+)
+PUSHOVER: Final[tuple[Row, ...]] = (
+    ("message", up_to(at.PUSHOVER_MESSAGE_MAX_CHARS, "characters"), "cut, with a warning"),
+    ("title", up_to(at.PUSHOVER_TITLE_MAX_CHARS, "characters"), "cut, with a warning"),
+    ("link", up_to(at.PUSHOVER_URL_MAX_CHARS, "characters"), "cut, with a warning"),
+    ("title of the link", up_to(at.PUSHOVER_URL_TITLE_MAX_CHARS, "characters"), "cut, with a warning"),
+    ("all of it together, without the picture", size(at.PUSHOVER_ENVELOPE_MAX_BYTES), "`payload_too_large`"),
+    ("a picture that is shown", size(at.IMAGE_MAX_BYTES), "left out, with a warning"),
+    ("a picture that is sent along", size(at.PICTURE_MAX_BYTES), "`payload_too_large`"),
+    (
+        "how often an emergency rings",
+        f"every {span(at.EMERGENCY_RETRY_MIN_SECONDS)} or more; {span(at.EMERGENCY_RETRY_DEFAULT_SECONDS)} by itself",
+        "the nearest that may be, with a warning",
+    ),
+    (
+        "how long an emergency rings",
+        f"{span(at.EMERGENCY_EXPIRE_MAX_SECONDS)}; {span(at.EMERGENCY_EXPIRE_DEFAULT_SECONDS)} where you do not say",
+        "the nearest that may be, with a warning",
+    ),
+    ("emergencies at once, of one owner", str(at.EMERGENCIES_MAX_PER_OWNER), "429"),
+    ("a receipt can be read", span(at.RECEIPT_SECONDS), "`not_found`"),
 )
 DEVICES: Final[tuple[Row, ...]] = (
     ("devices of one owner", str(at.DEVICES_MAX_PER_OWNER), "`too_many_devices`"),
@@ -147,6 +169,7 @@ SECTIONS: Final = {
     "A notification": NOTIFICATION,
     "A question": QUESTION,
     "Files, rings, reminders": REST,
+    "Pushover's API": PUSHOVER,
     "Devices and tokens": DEVICES,
     "What waits for devices": QUEUES,
     "Bodies of requests": BODIES,
