@@ -111,7 +111,8 @@ PUSHOVER: Final[tuple[Row, ...]] = (
         f"{span(at.EMERGENCY_EXPIRE_MAX_SECONDS)}; {span(at.EMERGENCY_EXPIRE_DEFAULT_SECONDS)} where you do not say",
         "the nearest that may be, with a warning",
     ),
-    ("emergencies at once, of one owner", str(at.EMERGENCIES_MAX_PER_OWNER), "429"),
+    ("tags of an emergency", str(at.EMERGENCY_TAGS_MAX), "cut, with a warning"),
+    ("emergencies at once, of one owner", str(at.EMERGENCIES_MAX_PER_OWNER), "`too_many_emergencies`"),
     ("a receipt can be read", span(at.RECEIPT_SECONDS), "`not_found`"),
 )
 DEVICES: Final[tuple[Row, ...]] = (
