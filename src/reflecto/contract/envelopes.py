@@ -46,7 +46,7 @@ class InteractionPayload(msgspec.Struct, frozen=True):
 class InteractionClosedPayload(msgspec.Struct, frozen=True):
     """A prompt to withdraw, and what became of it. The phone knows the label of `choice_index`."""
 
-    status: Literal["answered", "cancelled"]
+    status: Literal["answered", "cancelled", "expired"]
     choice_index: int | None = None
     answered_by: str | None = None  # the winning device's label
     answered_by_id: str | None = None

@@ -14,19 +14,27 @@ Happening = Literal[
 
 # What is not in the table changes nothing: a second tap, a late word of the server, news of an ended question.
 # Time does not end a question whose answer is on its way: the server may have taken it, so its word is awaited.
-LIFECYCLE: Final[dict[tuple[Phase, Happening], Literal["sending"] | Outcome]] = {
+# The app's table is the same, and both run tests/vectors/lifecycle.json.
+LIFECYCLE: Final[dict[tuple[Phase | Literal["lapsed"], Happening], Literal["sending"] | Outcome]] = {
     ("open", "tapped"): "sending",
     ("open", "time_ran_out"): "expired",
     ("open", "answered"): "answered_elsewhere",
-    ("open", "answered_here"): "answered_elsewhere",  # by this device, before its state was restored from a copy
+    ("open", "answered_here"): "sent",  # by this device, before its state was restored from a copy
     ("open", "cancelled"): "withdrawn",
+    ("open", "expired"): "expired",
     ("sending", "accepted"): "sent",
     ("sending", "answered_here"): "sent",
     ("sending", "answered"): "answered_elsewhere",
     ("sending", "cancelled"): "withdrawn",
     ("sending", "expired"): "expired",
     ("sending", "refused"): "not_recorded",
+    # Ended by this phone's own clock, which was ahead: the server's word is the better one.
+    ("lapsed", "answered"): "answered_elsewhere",
+    ("lapsed", "answered_here"): "sent",
+    ("lapsed", "cancelled"): "withdrawn",
 }
+
+LAPSED_MAX: Final = 16  # questions that time ended, kept for the server's word on them; the oldest go first
 
 
 class Verdict(NamedTuple):
@@ -60,12 +68,15 @@ def tap(state: PhoneState, interaction_id: str, answer: Answer) -> Step:
 def judge(state: PhoneState, verdict: Verdict) -> Step:
     """Apply the server's word, whether it came as a reply or through the queue."""
     question = state.question(verdict.id)
+    lapsed = next((each for each in state.lapsed if each.id == verdict.id), None)
+    phase: Phase | Literal["lapsed"] = question.phase if question else "lapsed"
+    question = question or lapsed
     if question is None:
         return Step(state)
     happening: Happening = verdict.happening
     if happening == "answered" and _is_this_phones(state, question, verdict):
         happening = "answered_here"
-    after = LIFECYCLE.get((question.phase, happening))
+    after = LIFECYCLE.get((phase, happening))
     if after is None or after == "sending":
         return Step(state)
     index = question.answer.choice_index if after == "sent" and question.answer else verdict.choice_index
@@ -76,11 +87,12 @@ def judge(state: PhoneState, verdict: Verdict) -> Step:
         choice=_label(question, index),
         by=verdict.by if after == "answered_elsewhere" else None,
         by_device_id=verdict.by_device_id if after == "answered_elsewhere" else None,
-        too_late=question.phase == "sending" and after != "sent",
+        too_late=phase == "sending" and after != "sent",
         detail=verdict.code,
     )
     left = tuple(other for other in state.questions if other.id != question.id)
-    return Step(msgspec.structs.replace(state, questions=left), (ended,))
+    still_lapsed = tuple(other for other in state.lapsed if other.id != question.id)
+    return Step(msgspec.structs.replace(state, questions=left, lapsed=still_lapsed), (ended,))
 
 
 def end_overdue(state: PhoneState, now: float) -> Step:
@@ -94,7 +106,8 @@ def end_overdue(state: PhoneState, now: float) -> Step:
         return Step(state)
     left = tuple(question for question in state.questions if question not in overdue)
     ended = tuple(effects.Ended(id=question.id, outcome="expired") for question in overdue)
-    return Step(msgspec.structs.replace(state, questions=left), ended)
+    lapsed = (*state.lapsed, *overdue)[-LAPSED_MAX:]
+    return Step(msgspec.structs.replace(state, questions=left, lapsed=lapsed), ended)
 
 
 def sending(question: Question, index: int) -> effects.Sending:

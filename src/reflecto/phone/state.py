@@ -80,7 +80,7 @@ class PhoneState(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that must survive a crash.
 
     `cursor` is the last sequence number whose effects are in here. `seen` maps `"<type> <id>"` of what was shown
-    to the Unix second after which it cannot arrive again.
+    to the Unix second after which it cannot arrive again. `lapsed` are questions that only this clock has ended.
     """
 
     version: int = VERSION
@@ -89,6 +89,7 @@ class PhoneState(msgspec.Struct, frozen=True, kw_only=True):
     cursor: int = 0
     seen: dict[str, int] = {}
     questions: tuple[Question, ...] = ()
+    lapsed: tuple[Question, ...] = ()
     tokens: tuple[HeldToken, ...] = ()
     documents: tuple[HeldDocument, ...] = ()
 

@@ -1,5 +1,7 @@
-/** Answers on their way: queued by the tap, sent until the server has said what became of them. */
+/** What a person decided, on its way: queued by the tap, sent until the server has said what became of it. */
 
+import { endingAlarms, sendEnding } from "./alarm-endings.ts";
+import { type Alarm, type AlarmLife, endedHere } from "./alarms.ts";
 import type { Api } from "./api.ts";
 import { toBase64 } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
@@ -43,6 +45,26 @@ export class AnswerQueue {
     return tapped !== null;
   }
 
+  /** Stops a ring, or acknowledges an emergency: at once here, everywhere once the server has heard of it. */
+  async end(alarm: Alarm): Promise<void> {
+    // A desktop has no say over emergencies: it can only be quiet itself.
+    const isDesktop = (await this.#parts.store.device())?.deviceClass === "desktop";
+    if (isDesktop && alarm.type === "emergency") return this.silence(alarm);
+    const outcome = alarm.type === "ring" ? "stopped" : "acknowledged";
+    await this.#changeAlarm(alarm, (life) => endedHere(life, outcome));
+  }
+
+  /** Quiet on this device alone; the others go on. */
+  async silence(alarm: Alarm): Promise<void> {
+    await this.#changeAlarm(alarm, (life) => ({ ...life, isSilenced: true }));
+  }
+
+  async #changeAlarm({ key }: Alarm, change: (life: AlarmLife) => AlarmLife | null): Promise<void> {
+    const { store, clock, onChanges } = this.#parts;
+    const changed = await store.changeAlarm(key, change, clock.now());
+    if (changed) await onChanges([{ item: changed, what: "changed" }]);
+  }
+
   /** Sends what waits, oldest first. Calls that come while one runs share its outcome, or run once more after it. */
   async flush(): Promise<FlushOutcome> {
     while (this.#flushing) await this.#flushing;
@@ -57,13 +79,30 @@ export class AnswerQueue {
     const device = await store.device();
     if (!device) return { state: "empty" };
     const waiting = (await store.queuedAnswers()).sort((a, b) => a.answeredAt - b.answeredAt);
+    const outage = (await this.#sendEndings()) ?? null;
+    if (outage?.state === "revoked") return outage;
     for (const answer of waiting) {
       const word = await this.#send(answer, device.deviceId);
       if ("state" in word) return word;
       const judged = await store.judge(answer.id, word, clock.now());
       if (judged) await onChanges([{ item: judged, what: "changed" }]);
     }
-    return { state: "empty" };
+    return outage ?? { state: "empty" };
+  }
+
+  /** Rings and emergencies that were ended here. Null where nothing is left. */
+  async #sendEndings(): Promise<FlushOutcome | null> {
+    const { api, store, clock, onChanges } = this.#parts;
+    for (const alarm of endingAlarms(await store.items(), clock.now())) {
+      try {
+        const life = await sendEnding(api, alarm, clock.now());
+        const changed = await store.changeAlarm(alarm.key, () => life, clock.now());
+        if (changed) await onChanges([{ item: changed, what: "changed" }]);
+      } catch (error) {
+        return outageOf(error);
+      }
+    }
+    return null;
   }
 
   async #send(answer: QueuedAnswer, deviceId: string): Promise<Verdict | FlushOutcome> {
@@ -72,13 +111,17 @@ export class AnswerQueue {
       await this.#parts.api.answer(id, { choice_index: choiceIndex, answered_at: answeredAt, signature });
       return { happening: "accepted", choiceIndex, by: null };
     } catch (error) {
-      if (error instanceof RefusedError && error.isRevocation) return { state: "revoked" };
-      if (error instanceof RefusedError && !error.isPassing) return verdictOf(error, deviceId);
-      const isOutage = error instanceof RefusedError || error instanceof UnreachableError;
-      const retryAfterSeconds = isOutage ? error.retryAfterSeconds : 0;
-      return { state: "retry", retryAfterSeconds, isForeign: error instanceof ForeignReplyError };
+      const isFinal = error instanceof RefusedError && !error.isPassing && !error.isRevocation;
+      return isFinal ? verdictOf(error, deviceId) : outageOf(error);
     }
   }
+}
+
+function outageOf(error: unknown): FlushOutcome {
+  if (error instanceof RefusedError && error.isRevocation) return { state: "revoked" };
+  const isOutage = error instanceof RefusedError || error instanceof UnreachableError;
+  const retryAfterSeconds = isOutage ? error.retryAfterSeconds : 0;
+  return { state: "retry", retryAfterSeconds, isForeign: error instanceof ForeignReplyError };
 }
 
 function verdictOf({ code, details }: RefusedError, deviceId: string): Verdict {
@@ -87,7 +130,7 @@ function verdictOf({ code, details }: RefusedError, deviceId: string): Verdict {
     const choiceIndex = typeof details["choice_index"] === "number" ? details["choice_index"] : null;
     const isHere = by.device_id === deviceId;
     const label = typeof by.label === "string" ? by.label : null;
-    return { happening: isHere ? "answered_here" : "answered", choiceIndex, by: isHere ? null : label };
+    return { happening: isHere ? "answered_here" : "answered", choiceIndex, by: label };
   }
   const ended = code === "interaction_closed" ? details["status"] : code;
   if (ended === "expired" || ended === "cancelled") return { happening: ended, choiceIndex: null, by: null };

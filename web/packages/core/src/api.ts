@@ -15,6 +15,15 @@ export interface EnrollRequest {
   type: "web" | "extension";
   class: "phone" | "desktop";
   app_build?: number;
+  features?: readonly string[];
+}
+
+/** What a device may tell of itself; what is left out stays. */
+export interface SelfReport {
+  label?: string;
+  app_build?: number;
+  features?: readonly string[];
+  push?: PushSubscriptionState | null;
 }
 
 export interface NewToken {
@@ -72,6 +81,7 @@ export interface ClaimRequest extends PublicKeys {
   type: DeviceType;
   class: DeviceClass;
   app_build?: number;
+  features?: readonly string[];
   /** Base64, as everything of a pairing. */
   proof: string;
   commitment?: string;
@@ -169,7 +179,7 @@ export class Api {
     return reply;
   };
   devices = () => this.#json<{ devices: DeviceState[] }>("GET", "/v1/devices", { devices: "list" });
-  updateSelf = (changes: { label?: string; app_build?: number; push?: PushSubscriptionState | null }) =>
+  updateSelf = (changes: SelfReport) =>
     this.#json<DeviceState>("PATCH", "/v1/devices/self", { device_id: "string", label: "string" }, changes);
   removeDevice = (id: string) => this.#nothing("DELETE", `/v1/devices/${id}`);
   disconnect = () => this.#nothing("DELETE", "/v1/owner");
@@ -177,6 +187,8 @@ export class Api {
   createToken = (request: CreateTokenRequest) => this.#json<NewToken>("POST", "/v1/tokens", NEW_TOKEN, request);
   revokeToken = (id: string) => this.#nothing("DELETE", `/v1/tokens/${id}`);
   pushKey = () => this.#json<{ public_key: string }>("GET", "/v1/push/key", { public_key: "string" });
+  stopRing = (id: string) => this.#nothing("POST", `/v1/rings/${id}/stop`);
+  acknowledgeEmergency = (receipt: string) => this.#nothing("POST", `/v1/emergencies/${receipt}/acknowledge`);
   invite = () => this.#json<Invitation>("POST", "/v1/invitations", { code: "string", url: "string" });
 
   openPairing = (id: string) =>

@@ -17,27 +17,51 @@ export interface Action {
   url: string;
 }
 
+export interface Image {
+  media_type: string;
+  /** Base64. */
+  data: string;
+}
+
+/** What there is to read. */
+export interface Body {
+  message: string;
+  title: string | null;
+  url: string | null;
+  url_title: string | null;
+  /** `message` has the tags of `rich-text.ts`. */
+  html: boolean;
+  monospace: boolean;
+  /** The time to show in place of the arrival's, Unix seconds. */
+  timestamp: number | null;
+  image: Image | null;
+  /** The sender's name for a sound; `none` is silent. */
+  sound: string | null;
+}
+
 export interface Payloads {
   interaction: { question: string; choices: string[]; expires_at: number };
   "interaction.closed": {
-    status: "answered" | "cancelled";
+    status: "answered" | "cancelled" | "expired";
     choice_index: number | null;
     answered_by: string | null;
     answered_by_id: string | null;
   };
   "token.created": { id: string; label: string; token: string };
-  notification: {
-    message: string;
-    title: string | null;
+  notification: Body & {
     priority: Priority;
     tags: string[];
-    url: string | null;
-    url_title: string | null;
     actions: Action[];
     markdown: boolean;
+    /** Shown no longer from then on, Unix seconds. */
+    delete_at: number | null;
   };
   document: { filename: string; content: string; title: string | null };
   ring: { duration: number; message: string | null; expires_at: number };
+  "ring.stopped": { by: string | null };
+  /** Sounds at once and every `retry` seconds until it is closed, or until `expires_at`. */
+  emergency: Body & { receipt: string; retry: number; expires_at: number };
+  "emergency.closed": { status: "acknowledged" | "cancelled" | "expired"; by: string | null };
   reminder: { message: string; title: string | null; at: number; late: boolean };
 }
 
@@ -49,6 +73,10 @@ export type Envelope = {
 }[EnvelopeType];
 
 const SECONDS_MAX = 8.64e12; // ECMA-262, "Time Values and Time Range"
+/** Nothing that a browser runs: SVG is a document. */
+const IMAGE_TYPES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/** Of an emergency; the server allows no less than 30. */
+const RETRY_MIN_SECONDS = 10;
 const PRIORITIES: readonly string[] = ["min", "low", "default", "high", "urgent"];
 
 /** The plaintext is not an envelope this app can show. */
@@ -88,7 +116,7 @@ const READERS: { [Type in EnvelopeType]: (payload: Fields) => Payloads[Type] } =
     };
   },
   "interaction.closed": (payload) => ({
-    status: payload["status"] === "answered" ? "answered" : "cancelled",
+    status: payload["status"] === "answered" || payload["status"] === "expired" ? payload["status"] : "cancelled",
     choice_index: typeof payload["choice_index"] === "number" ? payload["choice_index"] : null,
     answered_by: textOrNull(payload["answered_by"]),
     answered_by_id: textOrNull(payload["answered_by_id"]),
@@ -99,14 +127,12 @@ const READERS: { [Type in EnvelopeType]: (payload: Fields) => Payloads[Type] } =
     token: text(payload["token"], "token"),
   }),
   notification: (payload) => ({
-    message: text(payload["message"], "message"),
-    title: textOrNull(payload["title"]),
+    ...readBody(payload),
     priority: PRIORITIES.includes(String(payload["priority"])) ? (payload["priority"] as Priority) : "default",
     tags: list(payload["tags"]).filter((tag) => typeof tag === "string"),
-    url: anyLink(payload["url"]),
-    url_title: textOrNull(payload["url_title"]),
     actions: list(payload["actions"]).flatMap(readAction),
     markdown: payload["markdown"] === true,
+    delete_at: numberOrNull(payload["delete_at"]),
   }),
   document: (payload) => ({
     filename: text(payload["filename"], "filename"),
@@ -118,6 +144,17 @@ const READERS: { [Type in EnvelopeType]: (payload: Fields) => Payloads[Type] } =
     message: textOrNull(payload["message"]),
     expires_at: number(payload["expires_at"], "expires_at"),
   }),
+  "ring.stopped": (payload) => ({ by: textOrNull(payload["by"]) }),
+  emergency: (payload) => ({
+    ...readBody(payload),
+    receipt: text(payload["receipt"], "receipt"),
+    retry: Math.max(RETRY_MIN_SECONDS, number(payload["retry"], "retry")),
+    expires_at: number(payload["expires_at"], "expires_at"),
+  }),
+  "emergency.closed": (payload) => ({
+    status: payload["status"] === "acknowledged" || payload["status"] === "expired" ? payload["status"] : "cancelled",
+    by: textOrNull(payload["by"]),
+  }),
   reminder: (payload) => ({
     message: text(payload["message"], "message"),
     title: textOrNull(payload["title"]),
@@ -125,6 +162,27 @@ const READERS: { [Type in EnvelopeType]: (payload: Fields) => Payloads[Type] } =
     late: payload["late"] === true,
   }),
 };
+
+function readBody(payload: Fields): Body {
+  return {
+    message: text(payload["message"], "message"),
+    title: textOrNull(payload["title"]),
+    url: anyLink(payload["url"]),
+    url_title: textOrNull(payload["url_title"]),
+    html: payload["html"] === true,
+    monospace: payload["monospace"] === true,
+    timestamp: numberOrNull(payload["timestamp"]),
+    image: readImage(payload["image"]),
+    sound: textOrNull(payload["sound"]),
+  };
+}
+
+/** Null for what is no picture: a message is not lost for that. */
+function readImage(value: unknown): Image | null {
+  const { media_type, data } = (typeof value === "object" && value !== null ? value : {}) as Fields;
+  if (!IMAGE_TYPES.includes(String(media_type)) || typeof data !== "string") return null;
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? { media_type: String(media_type), data } : null;
+}
 
 function readAction(value: unknown): Action[] {
   const fields = record(value);
@@ -162,6 +220,10 @@ function textOrNull(value: unknown): string | null {
 function number(value: unknown, name: string): number {
   if (typeof value !== "number" || !(Math.abs(value) <= SECONDS_MAX)) throw new BadEnvelopeError(name);
   return value;
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
 function optional<Name extends string>(name: Name, value: unknown): Partial<Record<Name, string>> {

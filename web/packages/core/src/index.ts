@@ -1,5 +1,7 @@
 /** What every browser client of Reflecto shares: no page, no worker, no storage of its own. */
 
+export * from "./alarm-endings.ts";
+export * from "./alarms.ts";
 export * from "./answers.ts";
 export * from "./api.ts";
 export * from "./backoff.ts";
@@ -22,6 +24,7 @@ export * from "./patience.ts";
 export * from "./peers.ts";
 export * from "./receipt.ts";
 export * from "./refusals.ts";
+export * from "./rich-text.ts";
 export * from "./sse.ts";
 export * from "./store.ts";
 export * from "./sync.ts";

@@ -1,5 +1,6 @@
 /** What the phone keeps of each envelope, and what a further envelope does to it. Pure. */
 
+import { type AlarmLife, closeAlarm, isAlarm, isDemanding, NEW_ALARM, nextRound } from "./alarms.ts";
 import type { Envelope, Payloads, Source } from "./envelope.ts";
 import { type Happening, LIFECYCLE, type Phase, type Verdict } from "./lifecycle.ts";
 
@@ -14,6 +15,10 @@ interface Kept {
   isRead: boolean;
   /** A system notification was made of it, or it was on the screen when it came. */
   isAnnounced: boolean;
+  /** Of a ring or an emergency, once something happened to it. */
+  alarm?: AlarmLife;
+  /** When an emergency was heard of again, Unix seconds. */
+  lastRoundAt?: number;
 }
 
 export interface Question extends Kept {
@@ -35,10 +40,10 @@ export type NoteOf<Type extends Note["type"]> = Extract<Note, { type: Type }>;
 
 export type Item = Question | Note;
 
-/** One item that came or changed. */
+/** One item that came or changed; `again`: a further round of an emergency that nobody has ended. */
 export interface Change {
   item: Item;
-  what: "came" | "changed";
+  what: "came" | "changed" | "again";
 }
 
 export function keyOf(type: Envelope["type"], id: string): string {
@@ -59,48 +64,96 @@ export function step(question: Question, happening: Happening, now: number): Que
 }
 
 export function judge(question: Question, verdict: Verdict, now: number): Question {
-  const judged = step(question, verdict.happening, now);
+  const { choiceIndex, by } = verdict;
+  // This device's answer, but not this tap: of two that left it the other one counts.
+  const isOtherTap = question.tappedIndex !== null && choiceIndex !== null && choiceIndex !== question.tappedIndex;
+  const happening = verdict.happening === "answered_here" && isOtherTap ? "answered" : verdict.happening;
+  const judged = step(question, happening, now);
   if (judged === question) return question;
-  const isTapped = judged.phase === "sent" && verdict.choiceIndex === null;
-  return { ...judged, choiceIndex: isTapped ? question.tappedIndex : verdict.choiceIndex, by: verdict.by };
+  if (judged.phase === "sent") return { ...judged, choiceIndex: choiceIndex ?? question.tappedIndex, by: null };
+  return { ...judged, choiceIndex, by: judged.phase === "answered_elsewhere" ? by : null };
 }
 
-/** What is kept already of an arriving envelope: itself, and the other half of a question and its end. */
+/** What waits for a person: the number on the app's icon. An answer on its way is the network's turn. */
+export function waitingCount(items: readonly Item[], now: number): number {
+  return items.filter((item) =>
+    item.type === "interaction" ? phaseAt(item, now) === "open" : item.type === "emergency" && isDemanding(item, now),
+  ).length;
+}
+
+/** What ends what. */
+const ENDINGS = {
+  interaction: "interaction.closed",
+  ring: "ring.stopped",
+  emergency: "emergency.closed",
+} as const;
+
+type Ended = keyof typeof ENDINGS;
+export type Ending = NoteOf<(typeof ENDINGS)[Ended]>;
+
+export function isEnding(item: Item): item is Ending {
+  return (Object.values(ENDINGS) as string[]).includes(item.type);
+}
+
+/** Where the store keeps an envelope's other half: what it ends, and what ends it. */
+export function relatedKeys({ type, id }: Envelope): { subject: string | null; ending: string | null } {
+  const ending = (ENDINGS as Partial<Record<string, Ending["type"]>>)[type];
+  const subject = (Object.keys(ENDINGS) as Ended[]).find((ended) => ENDINGS[ended] === type);
+  return { subject: subject ? keyOf(subject, id) : null, ending: ending ? keyOf(ending, id) : null };
+}
+
+/** What is kept already of an arriving envelope: itself, what it ends, and what ends it. */
 export interface Known {
   same: Item | undefined;
-  question: Question | undefined;
-  closed: NoteOf<"interaction.closed"> | undefined;
+  subject: Item | undefined;
+  ending: Item | undefined;
 }
 
-/** Takes one envelope in: returns what to keep and what to tell. A repeat changes nothing. */
+/** Takes one envelope in: returns what to keep and what to tell. A repeat changes nothing, but for a further round. */
 export function absorb(envelope: Envelope, known: Known, deviceId: string, now: number): Change[] {
-  if (known.same) return [];
-  const item = itemOf(envelope, now);
-  if (item.type === "interaction" && known.closed) {
-    // The end overtook the question, as a push can overtake the stream.
-    return [
-      { item: { ...close(item, known.closed, deviceId, now), isAnnounced: true, isRead: true }, what: "changed" },
-    ];
+  if (known.same) {
+    const again = nextRound(known.same, now);
+    return again ? [{ item: again, what: "again" }] : [];
   }
-  const changes: Change[] = [{ item, what: "came" }];
-  if (item.type === "interaction.closed" && known.question) {
-    const ended = close(known.question, item, deviceId, now);
-    if (ended !== known.question) changes.push({ item: ended, what: "changed" });
+  const item = itemOf(envelope, now);
+  if (known.ending) {
+    // The end overtook it, as a push can overtake the stream.
+    return [{ item: quiet(close(item, known.ending, deviceId, now)), what: "changed" }];
+  }
+  if (item.type === "interaction" && phaseAt(item, now) === "expired") {
+    return [{ item: quiet({ ...item, phase: "expired", endedAt: item.payload.expires_at }), what: "changed" }];
+  }
+  const changes: Change[] = [{ item: isEnding(item) ? quiet(item) : item, what: "came" }];
+  if (known.subject) {
+    const ended = close(known.subject, item, deviceId, now);
+    if (ended !== known.subject) changes.push({ item: ended, what: "changed" });
   }
   return changes;
 }
 
-function close(question: Question, closed: NoteOf<"interaction.closed">, deviceId: string, now: number): Question {
-  const { status, choice_index, answered_by, answered_by_id } = closed.payload;
+/** Nobody is told of it any more. */
+function quiet<Of extends Item>(item: Of): Of {
+  return { ...item, isAnnounced: true, isRead: true };
+}
+
+/** The same object where the end changes nothing. */
+function close(item: Item, ending: Item, deviceId: string, now: number): Item {
+  if (isAlarm(item)) return closeAlarm(item, ending, now);
+  if (item.type !== "interaction" || ending.type !== "interaction.closed") return item;
+  const { status, choice_index, answered_by, answered_by_id } = ending.payload;
   const isHere = status === "answered" && answered_by_id === deviceId;
-  const happening = status === "cancelled" ? "cancelled" : isHere ? "answered_here" : "answered";
-  return judge(question, { happening, choiceIndex: choice_index, by: isHere ? null : answered_by }, now);
+  const happening = isHere ? "answered_here" : status;
+  return judge(item, { happening, choiceIndex: choice_index, by: answered_by }, now);
 }
 
 function itemOf(envelope: Envelope, now: number): Item {
   const { id, ts, source } = envelope;
   const kept = { key: keyOf(envelope.type, id), id, ts, source, receivedAt: now, isRead: false, isAnnounced: false };
-  if (envelope.type !== "interaction") return { ...kept, type: envelope.type, payload: envelope.payload } as Note;
+  if (envelope.type !== "interaction") {
+    const isSounding = envelope.type === "ring" || envelope.type === "emergency";
+    const alarm = isSounding ? { alarm: NEW_ALARM } : {};
+    return { ...kept, ...alarm, type: envelope.type, payload: envelope.payload } as Note;
+  }
   const life = { phase: "open" as Phase, tappedIndex: null, choiceIndex: null, by: null, endedAt: null };
   return { ...kept, ...life, type: "interaction", payload: envelope.payload };
 }

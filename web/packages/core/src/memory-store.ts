@@ -1,7 +1,8 @@
 /** The store of a test, or of a client that keeps nothing. */
 
+import { type Alarm, type AlarmLife, isAlarm, lifeOf, withLife } from "./alarms.ts";
 import type { Envelope } from "./envelope.ts";
-import { absorb, type Change, type Item, judge, keyOf, type NoteOf, type Question, step } from "./items.ts";
+import { absorb, type Change, type Item, judge, keyOf, type Question, relatedKeys, step } from "./items.ts";
 import type { Verdict } from "./lifecycle.ts";
 import type { Device, QueuedAnswer, Reach, Store } from "./store.ts";
 
@@ -25,10 +26,11 @@ export class MemoryStore implements Store {
 
   async takeIn(envelopes: readonly Envelope[], reach: Reach | null, now: number): Promise<Change[]> {
     const changes = envelopes.flatMap((envelope) => {
+      const { subject, ending } = relatedKeys(envelope);
       const known = {
         same: this.#items.get(keyOf(envelope.type, envelope.id)),
-        question: this.#question(envelope.id),
-        closed: this.#items.get(keyOf("interaction.closed", envelope.id)) as NoteOf<"interaction.closed"> | undefined,
+        subject: this.#items.get(subject ?? ""),
+        ending: this.#items.get(ending ?? ""),
       };
       const step = absorb(envelope, known, this.#device.deviceId, now);
       if (envelope.type === "interaction.closed" && step.length > 1) this.#answers.delete(envelope.id);
@@ -75,6 +77,15 @@ export class MemoryStore implements Store {
     if (!item || item.isAnnounced) return false;
     this.#items.set(key, { ...item, isAnnounced: true } as Item);
     return true;
+  }
+
+  async changeAlarm(key: string, change: (life: AlarmLife) => AlarmLife | null, now: number): Promise<Item | null> {
+    const item = this.#items.get(key);
+    const life = item && isAlarm(item) ? change(lifeOf(item, now)) : null;
+    if (!life) return null;
+    const changed = withLife(item as Alarm, life);
+    this.#items.set(key, changed);
+    return changed;
   }
 
   #question(id: string): Question | undefined {

@@ -44,6 +44,7 @@ export interface SelfDescription {
   type: DeviceType;
   class: DeviceClass;
   appBuild: number;
+  features: readonly string[];
 }
 
 /** Reads a link, a link's fragment or a typed code. Throws RangeError for none of them. */
@@ -72,13 +73,13 @@ export class PairingDevice {
 
   /** Asks to join. Throws RefusedError (404 unknown or expired, 409 used), UnreachableError. */
   static async claim(parts: DeviceParts, invited: Invited, self: SelfDescription): Promise<PairingDevice> {
-    const { label, type, class: deviceClass, appBuild } = self;
+    const { label, type, class: deviceClass, appBuild, features } = self;
     const said = { ...publicKeysOf(parts.keys), class: deviceClass, label, type };
     const claim = { ...said, pairing_id: invited.pairingId };
     const nonce = randomBytes(NONCE_BYTES);
     const proof = toBase64(await proveClaim(invited.secret, claim));
     const commitment = invited.phone ? {} : { commitment: toBase64(await commit(nonce, claim)) };
-    const request = { ...said, ...commitment, proof, app_build: appBuild };
+    const request = { ...said, ...commitment, proof, app_build: appBuild, features };
     const ask = () => parts.apiFor(null).claimPairing(invited.pairingId, request);
     // The same content again is fine: where only the reply was lost, the next one brings another token.
     const claimed = await patiently(ask, parts.clock, new AbortController().signal, CLAIM_ATTEMPTS);

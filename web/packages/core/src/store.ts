@@ -1,5 +1,6 @@
 /** What the phone remembers. Each method is one atomic step, so that a page and its worker can share a store. */
 
+import type { AlarmLife } from "./alarms.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Change, Item, Question } from "./items.ts";
 import type { Verdict } from "./lifecycle.ts";
@@ -45,6 +46,8 @@ export interface Store {
   queuedAnswers(): Promise<QueuedAnswer[]>;
   /** Applies the server's word and takes the answer off the queue. Returns the question if it changed. */
   judge(id: string, verdict: Verdict, now: number): Promise<Question | null>;
+  /** Changes a ring's or an emergency's life, unless `change` returns null. Returns the item if it changed. */
+  changeAlarm(key: string, change: (life: AlarmLife) => AlarmLife | null, now: number): Promise<Item | null>;
   /** True for exactly one caller: that one tells the person. */
   claimAnnouncement(key: string): Promise<boolean>;
 }

@@ -6,26 +6,41 @@ export interface Run {
   isHidden: boolean;
 }
 
-// Controls, formats (the bidirectional ones among them), lone surrogates, private and unassigned code points, line and
-// paragraph separators; then what is drawn as nothing although Unicode files it under letters, marks or symbols.
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
-const PICTOGRAPH = /\p{Extended_Pictographic}|\p{Emoji_Modifier}/u;
-const KEYCAP_BASE = /[0-9#*]/;
-// Joiners and non-joiners choose between letter forms here and change what is read: they are spelling, not tricks.
-const JOINING_SCRIPT =
-  /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}]/u;
+// Drawn as nothing: controls, formats (the bidirectional ones among them), lone surrogates, line and paragraph
+// separators, selectors and what else Unicode sets aside for that, and blanks filed under letters, marks or symbols.
+const UNDRAWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/u;
+/** What would be drawn depends on the system. */
+const UNASSIGNED = /[\p{Co}\p{Cn}]/u;
+const SPACE = /\p{Zs}/u;
+const WHITE = /\p{White_Space}/u;
+const MARK = /[\p{Mn}\p{Me}]/u;
+/** On one letter; the languages that stack most, Tibetan and pointed Hebrew, need as many. */
+const MARKS_MAX = 6;
+const PICTOGRAPH =
+  /[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\u{1f000}-\u{1faff}]/u;
+const KEYCAP_BASE = /^[0-9#*]$/;
+// In these scripts joiners and non-joiners choose between forms of letters: they are spelling, not tricks.
+const JOINING = /^(?=[\u0600-\u077f\u0860-\u0dff])[\p{L}\p{M}]$/u;
 const NON_JOINER = "\u200c";
 const JOINER = "\u200d";
 const EMOJI_STYLE = "\ufe0f";
 const KEYCAP = "\u20e3";
+const TAB = "    ";
 
-/** Splits `text` so that invisible and bidirectional characters can be shown by their code points, `‹U+202E›`. */
-export function visibleRuns(text: string): Run[] {
-  const chars = Array.from(text.replaceAll("\r\n", "\n"));
+/**
+ * Splits `text` so that invisible and bidirectional characters can be shown by their code points, `‹U+202E›`.
+ * `keepLines` false is for names: line breaks and tabs are written out too. The rule of `phone/text.py`, on the same
+ * vectors; protocol.md "What is visible" has it in words.
+ */
+export function visibleRuns(text: string, { keepLines = true } = {}): Run[] {
+  const chars = Array.from(keepLines ? text.replaceAll("\r\n", "\n").replaceAll("\t", TAB) : text);
   const runs: Run[] = [];
+  let marks = 0;
   chars.forEach((char, index) => {
-    const isHidden = HIDDEN.test(char) && !isExpected(chars, index);
-    const shown = isHidden ? codePointName(char) : char;
+    marks = MARK.test(char) ? marks + 1 : 0;
+    const isBreak = keepLines && char === "\n";
+    const isHidden = !isBreak && ((isInvisible(char) && !isExpected(chars, index)) || marks > MARKS_MAX);
+    const shown = isHidden ? codePointName(char) : SPACE.test(char) ? " " : char;
     const last = runs.at(-1);
     if (last && !last.isHidden && !isHidden) last.text += shown;
     else runs.push({ text: shown, isHidden });
@@ -34,20 +49,29 @@ export function visibleRuns(text: string): Run[] {
 }
 
 /** The same as one string, for places that take no markup, such as a system notification. */
-export function visibleText(text: string): string {
-  return visibleRuns(text)
+export function visibleText(text: string, options: { keepLines?: boolean } = {}): string {
+  return visibleRuns(text, options)
     .map((run) => run.text)
     .join("");
 }
 
+/** `text` reduced to what tells it apart for an eye: equal results cannot be told apart on a screen. */
+export function seenOf(text: string): string {
+  const drawn = Array.from(text).filter((char) => WHITE.test(char) || !UNDRAWN.test(char));
+  return drawn.join("").normalize("NFC").split(WHITE).filter(Boolean).join(" ");
+}
+
+function isInvisible(char: string): boolean {
+  return UNDRAWN.test(char) || UNASSIGNED.test(char);
+}
+
 function isExpected(chars: string[], index: number): boolean {
   const char = chars[index] ?? "";
-  if (char === "\n" || char === "\t") return true;
   const before = chars[index - 1] ?? "";
   const after = chars[index + 1] ?? "";
   if (char === EMOJI_STYLE) return PICTOGRAPH.test(before) || (KEYCAP_BASE.test(before) && after === KEYCAP);
   if (char === JOINER && (before === EMOJI_STYLE || PICTOGRAPH.test(before)) && PICTOGRAPH.test(after)) return true;
-  return (char === JOINER || char === NON_JOINER) && JOINING_SCRIPT.test(before) && JOINING_SCRIPT.test(after);
+  return (char === JOINER || char === NON_JOINER) && JOINING.test(before) && JOINING.test(after);
 }
 
 function codePointName(char: string): string {

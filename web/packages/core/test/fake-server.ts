@@ -10,6 +10,8 @@ import {
   utf8,
 } from "../src/index.ts";
 
+export const PLAIN = { html: false, monospace: false, timestamp: null, image: null, sound: null };
+
 interface Call {
   method: string;
   path: string;
@@ -125,6 +127,6 @@ export function noteOf(id: string, message = "Backup done"): Envelope {
     id,
     ts: 1_754_800_000,
     source: { token: "CI" },
-    payload: { message, markdown: false, ...rest },
+    payload: { message, markdown: false, delete_at: null, ...PLAIN, ...rest },
   };
 }

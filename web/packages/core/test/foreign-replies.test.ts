@@ -21,6 +21,8 @@ const CALLS: readonly [string, (api: Api) => Promise<unknown>][] = [
   ["createToken", (api) => api.createToken({ label: "CI" })],
   ["revokeToken", (api) => api.revokeToken("tok_1")],
   ["pushKey", (api) => api.pushKey()],
+  ["stopRing", (api) => api.stopRing("msg_1")],
+  ["acknowledgeEmergency", (api) => api.acknowledgeEmergency("r1")],
   ["invite", (api) => api.invite()],
   ["openPairing", (api) => api.openPairing("par_1")],
   ["pairing", (api) => api.pairing("par_1", "open", signal)],

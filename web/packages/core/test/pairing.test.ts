@@ -31,7 +31,7 @@ const LAPTOP = keysOf(3);
 const SERVER = publicKeysOf(keysOf(5));
 const ATTACKER = publicKeysOf(keysOf(7));
 const TABLET = publicKeysOf(keysOf(9));
-const SELF: SelfDescription = { label: "Firefox on laptop", type: "web", class: "desktop", appBuild: 1 };
+const SELF: SelfDescription = { label: "Firefox on laptop", type: "web", class: "desktop", appBuild: 1, features: [] };
 const SERVER_KEY = SERVER.public_key;
 const never = () => new AbortController().signal;
 

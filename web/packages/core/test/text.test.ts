@@ -19,7 +19,7 @@ test.each([
   expect(visibleText(text)).toBe(shown);
 });
 
-test.each(["👩‍💻 ❤️ 1️⃣ 👍🏽 🇫🇷", "می‌خواهم", "क्‍ष", "line\n\ttab", "שלום 部署", "e\u0301"])("%s stays as it is", (text) => {
+test.each(["👩‍💻 ❤️ 1️⃣ 👍🏽 🇫🇷", "می‌خواهم", "क्‍ष", "שלום 部署", "e\u0301"])("%s stays as it is", (text) => {
   expect(visibleText(text)).toBe(text);
 });
 

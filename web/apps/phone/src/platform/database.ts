@@ -18,6 +18,8 @@ export interface Facts {
   skewSeconds: number;
   /** The endpoint the server was told last. */
   pushEndpoint: string;
+  /** What it was told last that this app can do. */
+  reported: string;
   theme: "auto" | "light" | "dark";
   isQuiet: boolean;
 }

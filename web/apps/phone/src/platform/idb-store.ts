@@ -1,20 +1,24 @@
 /** The store of the app. Each method is one IndexedDB transaction, so page and worker never overwrite each other. */
 
 import {
+  type AlarmLife,
   absorb,
   type Change,
   type Device,
   type Envelope,
   type Item,
+  isAlarm,
   judge,
   keyOf,
-  type NoteOf,
+  lifeOf,
   type Question,
   type QueuedAnswer,
   type Reach,
+  relatedKeys,
   type Store,
   step,
   type Verdict,
+  withLife,
 } from "@reflecto/core";
 import { type Database, recall } from "./database.ts";
 
@@ -45,12 +49,13 @@ export class IdbStore implements Store {
     // Requests of one transaction are carried out in their order, so only what is read has to be waited for.
     const [device, before = 0] = (await Promise.all([facts.get("device"), facts.get("cursor")])) as [Device?, number?];
     for (const envelope of device ? envelopes : []) {
-      const [same, question, closed] = await Promise.all([
+      const related = relatedKeys(envelope);
+      const [same, subject, ending] = await Promise.all([
         items.get(keyOf(envelope.type, envelope.id)),
-        items.get(keyOf("interaction", envelope.id)) as Promise<Question | undefined>,
-        items.get(keyOf("interaction.closed", envelope.id)) as Promise<NoteOf<"interaction.closed"> | undefined>,
+        related.subject ? items.get(related.subject) : undefined,
+        related.ending ? items.get(related.ending) : undefined,
       ]);
-      for (const change of absorb(envelope, { same, question, closed }, device?.deviceId ?? "", now)) {
+      for (const change of absorb(envelope, { same, subject, ending }, device?.deviceId ?? "", now)) {
         void items.put(change.item);
         if (change.what === "changed") void transaction.objectStore("answers").delete(change.item.id);
         changes.push(change);
@@ -105,6 +110,14 @@ export class IdbStore implements Store {
   async claimAnnouncement(key: string): Promise<boolean> {
     const [claimed] = await this.#update([key], (item) => (item.isAnnounced ? null : { ...item, isAnnounced: true }));
     return claimed !== undefined;
+  }
+
+  async changeAlarm(key: string, change: (life: AlarmLife) => AlarmLife | null, now: number): Promise<Item | null> {
+    const changed = await this.#update([key], (item) => {
+      const life = isAlarm(item) ? change(lifeOf(item, now)) : null;
+      return life && isAlarm(item) ? withLife(item, life) : null;
+    });
+    return changed[0] ?? null;
   }
 
   /** Returns what was unread until now. */

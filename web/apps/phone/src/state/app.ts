@@ -1,6 +1,7 @@
 /** The page's model: one object that the screens read and that tells them when to draw again. */
 
 import {
+  type Alarm,
   Backoff,
   type Candidate,
   type Change,
@@ -10,6 +11,7 @@ import {
   PairingPhone,
   type Question,
   SyncClient,
+  waitingCount,
   withChecked,
   withSeen,
 } from "@reflecto/core";
@@ -19,7 +21,7 @@ import { ensureSubscription, type PushState, permissionState } from "../platform
 import { openSession, type Session } from "../platform/session.ts";
 import { StreamLead } from "../platform/stream-lead.ts";
 import { promptOf } from "../worker/decide-notification.ts";
-import { enrol } from "./enrol.ts";
+import { APP_BUILD, enrol, FEATURES, SELF_REPORT } from "./enrol.ts";
 import { type Joined, keepJoined } from "./join.ts";
 import { openQuestions } from "./lists.ts";
 import { registerWorker } from "./worker-link.ts";
@@ -127,6 +129,17 @@ export class App {
     return true;
   }
 
+  /** Stops a ring, or acknowledges an emergency: here at once, everywhere as soon as the server can be reached. */
+  async end(alarm: Alarm): Promise<void> {
+    await this.session?.answers.end(alarm);
+    void this.#sendAnswers();
+  }
+
+  /** Quiet here; the other devices go on. */
+  async silence(alarm: Alarm): Promise<void> {
+    await this.session?.answers.silence(alarm);
+  }
+
   async markRead(keys: readonly string[]): Promise<void> {
     const read = await this.session?.store.markRead(keys);
     if (!read?.length) return;
@@ -195,6 +208,13 @@ export class App {
     this.#lead.seek({ take: document.visibilityState === "visible" });
     this.#channel.postMessage({ what: "link?" } satisfies News);
     void this.#startWorker();
+    void this.#report().catch(() => undefined); // the next start tries again
+  }
+
+  async #report(): Promise<void> {
+    if (!this.session || (await recall(this.#database, "reported")) === SELF_REPORT) return;
+    await this.session.api.updateSelf({ app_build: APP_BUILD, features: FEATURES });
+    await remember(this.#database, "reported", SELF_REPORT);
   }
 
   async #stream(signal: AbortSignal): Promise<void> {
@@ -225,13 +245,17 @@ export class App {
     this.#channel.postMessage({ what: "items" } satisfies News);
     for (const { item, what } of changes) {
       if (what === "came") await this.#announce(item);
+      else if (what === "again") await this.#notify(item);
       else await this.#closeNotifications(item.key);
     }
   }
 
   /** On the screen it is announced by being there; a hidden page makes a notification, unless the worker did. */
   async #announce(item: Item): Promise<void> {
-    if (!(await this.session?.store.claimAnnouncement(item.key))) return;
+    if (await this.session?.store.claimAnnouncement(item.key)) await this.#notify(item);
+  }
+
+  async #notify(item: Item): Promise<void> {
     if (document.visibilityState === "visible" || permissionState() !== null) return;
     const maxActions = (Notification as { maxActions?: number }).maxActions ?? 0;
     const prompt = promptOf(item, maxActions);
@@ -292,7 +316,7 @@ export class App {
   #show(items: readonly Item[]): void {
     this.items = items;
     this.#redraw();
-    void showBadge(openQuestions(items, this.now()).length);
+    void showBadge(waitingCount(items, this.now()));
   }
 
   #redraw(): void {

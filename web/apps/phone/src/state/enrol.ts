@@ -7,6 +7,10 @@ import { API_BASE } from "../platform/place.ts";
 
 /** Raised with every release that changes what the server can expect of this app. */
 export const APP_BUILD = 1;
+/** What this app can do beyond the first one; a server sends older apps something they know instead. */
+export const FEATURES: readonly string[] = ["emergency"];
+/** Changes when there is something new to report. */
+export const SELF_REPORT = `${APP_BUILD} ${FEATURES.join(" ")}`;
 
 /** Redeems a setup code. Returns the default token, or null where the phone joined an owner. */
 export async function enrol(database: Database, code: string, label: string): Promise<NewToken | null> {
@@ -21,8 +25,10 @@ export async function enrol(database: Database, code: string, label: string): Pr
     type: "web",
     class: "phone",
     app_build: APP_BUILD,
+    features: FEATURES,
   });
   await forgetEverything(database);
+  await remember(database, "reported", SELF_REPORT);
   await remember(database, "keys", stored);
   await remember(database, "device", {
     ownerId: enrolled.owner_id,

@@ -16,7 +16,7 @@ import {
 import { type Database, forgetEverything, remember } from "../platform/database.ts";
 import { makeKeys, openKeys, type StoredKeys } from "../platform/key-store.ts";
 import { API_BASE } from "../platform/place.ts";
-import { APP_BUILD } from "./enrol.ts";
+import { APP_BUILD, FEATURES, SELF_REPORT } from "./enrol.ts";
 
 /** A claim under way, with the keys that are kept if it succeeds. */
 export interface Joining {
@@ -35,13 +35,14 @@ export async function startJoining(invited: Invited, label: string, deviceClass:
     keys: await openKeys(keys),
     clock: new SystemClock(),
   };
-  const self = { label, type: "web", class: deviceClass, appBuild: APP_BUILD } as const;
+  const self = { label, type: "web", class: deviceClass, appBuild: APP_BUILD, features: FEATURES } as const;
   return { pairing: await PairingDevice.claim(parts, invited, self), keys };
 }
 
 /** What was here before is forgotten: this browser is another device now. */
 export async function keepJoined(database: Database, { device, approval, keys }: Joined): Promise<void> {
   await forgetEverything(database);
+  await remember(database, "reported", SELF_REPORT);
   await remember(database, "keys", keys);
   await remember(database, "peers", peersOf(approval));
   await remember(database, "device", device);

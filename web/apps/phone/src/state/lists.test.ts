@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { itemOf, NOW, noteOf, questionOf, ringOf } from "../worker/items.testing.ts";
+import { itemOf, NOW, noteOf, questionOf } from "../worker/items.testing.ts";
 import { suggestedLabel, tidyCode } from "./enrol.ts";
-import { history, inbox, openQuestions, questions, soundingRing, unreadCount } from "./lists.ts";
+import { history, inbox, openQuestions, questions, unreadCount } from "./lists.ts";
 import { hrefOf, routeOf } from "./route.ts";
 
 test("questions keep the order in which they were asked, whatever happens to them", () => {
@@ -20,16 +20,14 @@ test("a question is open until its time is over", () => {
 test("the inbox has neither questions nor their ends, nor tokens that were erased", () => {
   const payload = { id: "tok_1", label: "Default", token: "" };
   const erased = itemOf({ type: "token.created", id: "tok_1", ts: 1, source: {}, payload });
-  expect(inbox([questionOf("Deploy?"), erased, noteOf({})]).map(({ type }) => type)).toEqual(["notification"]);
-  expect(unreadCount([noteOf({}), { ...noteOf({}, "msg_2"), isRead: true }])).toBe(1);
+  expect(inbox([questionOf("Deploy?"), erased, noteOf({})], NOW).map(({ type }) => type)).toEqual(["notification"]);
+  expect(unreadCount([noteOf({}), { ...noteOf({}, "msg_2"), isRead: true }], NOW)).toBe(1);
 });
 
-test("a ring sounds for its duration from when it came, unless it was stopped or came too late", () => {
-  const ring = ringOf(30, NOW + 60);
-  expect(soundingRing([ring], NOW + 29)).toBe(ring);
-  expect(soundingRing([ring], NOW + 30)).toBeNull();
-  expect(soundingRing([{ ...ring, isRead: true }], NOW)).toBeNull();
-  expect(soundingRing([ringOf(30, NOW - 1)], NOW)).toBeNull();
+test("a message that is to be gone at a time is gone then", () => {
+  const note = noteOf({ delete_at: NOW + 60 });
+  expect(inbox([note], NOW + 59)).toHaveLength(1);
+  expect(inbox([note], NOW + 60)).toEqual([]);
 });
 
 test("the search looks at who sent it and what it says, never at a token's plaintext", () => {

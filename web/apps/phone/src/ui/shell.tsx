@@ -1,19 +1,20 @@
 /** The frame around the screens: where am I, is the line up, where else can I go. */
 
+import { foremostAlarm } from "@reflecto/core";
 import { useState } from "preact/hooks";
 import { addressOf } from "../platform/place.ts";
 import type { App } from "../state/app.ts";
-import { openQuestions, soundingRing, unreadCount } from "../state/lists.ts";
+import { openQuestions, unreadCount } from "../state/lists.ts";
 import { hrefOf, type Tab } from "../state/route.ts";
 import { AppContext, useApp, useRoute, useTick } from "./hooks.ts";
 import { Icon, Mark } from "./icons.tsx";
+import { AlarmScreen } from "./screens/alarm.tsx";
 import { Enrol } from "./screens/enrol.tsx";
 import { History } from "./screens/history.tsx";
 import { Inbox } from "./screens/inbox.tsx";
 import { Join } from "./screens/join.tsx";
 import { Questions } from "./screens/questions.tsx";
 import { Revoked } from "./screens/revoked.tsx";
-import { RingScreen } from "./screens/ring.tsx";
 import { partTitle, Settings } from "./screens/settings.tsx";
 
 export function Shell({ app }: { app: App }) {
@@ -43,20 +44,17 @@ function Screens() {
     if (app.link === "revoked") return <Revoked onDone={() => setEnrolling(true)} />;
     return <Tabs />;
   };
+  // Over whatever screen there is: nobody misses it who looks at the settings.
+  const alarm = foremostAlarm(app.items, app.now());
+  useTick(alarm !== null);
   return (
     <>
-      {screen()}
-      <Alarm />
+      <div class="under" inert={alarm !== null}>
+        {screen()}
+      </div>
+      {alarm && <AlarmScreen key={alarm.key} alarm={alarm} />}
     </>
   );
-}
-
-/** Over whatever screen there is: a ring is not missed because somebody looks at the settings. */
-function Alarm() {
-  const app = useApp();
-  const ring = soundingRing(app.items, app.now());
-  useTick(ring !== null);
-  return ring && <RingScreen key={ring.key} ring={ring} />;
 }
 
 const TITLES: Readonly<Record<Tab, string>> = {
@@ -74,7 +72,7 @@ function Tabs() {
   const open = openQuestions(app.items, app.now());
   const title = tab === "settings" ? partTitle(part, app.isPhone) : null;
   useTick(open.length > 0);
-  const counts: Partial<Record<Tab, number>> = { questions: open.length, inbox: unreadCount(app.items) };
+  const counts: Partial<Record<Tab, number>> = { questions: open.length, inbox: unreadCount(app.items, app.now()) };
   return (
     <div class="frame">
       <nav class="tabs" aria-label="Main">

@@ -1,10 +1,11 @@
 /** Text of others: whole, in its own direction, with nothing hidden in it. */
 
 import { readLink, visibleRuns } from "@reflecto/core";
+import type { ComponentChildren } from "preact";
 
 /** For an element of its own, which takes the direction of the text with `dir="auto"`. */
-export function Visible({ text }: { text: string }) {
-  return visibleRuns(text).map((run) =>
+export function Visible({ text, keepLines = true }: { text: string; keepLines?: boolean }) {
+  return visibleRuns(text, { keepLines }).map((run) =>
     run.isHidden ? (
       <span class="hidden-char" title="A character that would not be seen">
         {run.text}
@@ -19,7 +20,7 @@ export function Visible({ text }: { text: string }) {
 export function Name({ text }: { text: string }) {
   return (
     <bdi>
-      <Visible text={text} />
+      <Visible text={text} keepLines={false} />
     </bdi>
   );
 }
@@ -38,16 +39,19 @@ export function When({ ts, now }: { ts: number; now: number }) {
   );
 }
 
+/** The time of day. */
+export function timeOf(ts: number): string {
+  return new Date(ts * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}
+
 /** A link out: what it is called, and where it really leads. */
-export function OutLink({ url, label }: { url: string; label: string | null }) {
+export function OutLink({ url, label }: { url: string; label: ComponentChildren }) {
   const target = readLink(url)?.target;
   if (!target) return <Visible text={url} />;
   return (
     <a class="out-link" href={url} target="_blank" rel="noopener noreferrer">
       {label && (
-        <span class="out-link-label">
-          <Name text={label} />
-        </span>
+        <span class="out-link-label">{typeof label === "string" ? <Name text={label} /> : <bdi>{label}</bdi>}</span>
       )}
       <span class="host">
         <bdi>{target}</bdi> ↗

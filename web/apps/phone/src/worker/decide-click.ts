@@ -1,10 +1,10 @@
 /** What a tap on a notification means. Pure. */
 
-import type { Item } from "@reflecto/core";
+import { type Item, isAlarm } from "@reflecto/core";
 
 export type Click =
   | { does: "answer"; id: string; choiceIndex: number }
-  | { does: "stop"; key: string }
+  | { does: "end"; key: string }
   | { does: "open"; path: string };
 
 /** `action` is the button's name, empty for a tap on the notification itself. */
@@ -13,7 +13,7 @@ export function clickOf(action: string, item: Item | null): Click {
   if (choice && item?.type === "interaction") {
     return { does: "answer", id: item.id, choiceIndex: Number(choice[1]) };
   }
-  if (action === "stop" && item?.type === "ring") return { does: "stop", key: item.key };
+  if (action === "end" && item && isAlarm(item)) return { does: "end", key: item.key };
   return { does: "open", path: pathOf(item) };
 }
 
@@ -21,5 +21,5 @@ export function clickOf(action: string, item: Item | null): Click {
 export function pathOf(item: Item | null): string {
   if (item === null) return "/";
   if (item.type === "interaction") return `/#/questions/${item.id}`;
-  return item.type === "ring" ? "/" : `/#/inbox/${item.id}`;
+  return isAlarm(item) ? "/" : `/#/inbox/${item.id}`;
 }

@@ -1,6 +1,6 @@
 /** Which system notification an item becomes. Pure. */
 
-import { type Item, type Question, visibleRuns, visibleText } from "@reflecto/core";
+import { type Body, type Item, parseRichText, plainOf, type Question, visibleRuns, visibleText } from "@reflecto/core";
 import { addressOf } from "../platform/place.ts";
 import { outcomeOf, sourceName } from "./decide-words.ts";
 
@@ -34,11 +34,25 @@ export function promptOf(item: Item, maxActions: number): Prompt | null {
     case "interaction":
       return questionPrompt(item, from, maxActions);
     case "interaction.closed":
+    case "ring.stopped":
+    case "emergency.closed":
       return null;
     case "notification": {
-      const { title, message, priority } = item.payload;
-      const silent = priority === "min" || priority === "low";
-      return prompt(item, title ?? from, message, { silent, requireInteraction: priority === "urgent" });
+      const { title, priority, sound } = item.payload;
+      const silent = priority === "min" || priority === "low" || sound === "none";
+      return prompt(item, title ?? from, plainTextOf(item.payload), {
+        silent,
+        requireInteraction: priority === "urgent",
+      });
+    }
+    case "emergency": {
+      const { title } = item.payload;
+      const text = plainTextOf(item.payload);
+      return prompt(item, `Emergency: ${from}`, title ? `${title}\n${text}` : text, {
+        requireInteraction: true,
+        vibrate: RING_PATTERN,
+        actions: maxActions > 0 ? [{ action: "end", title: "Acknowledge" }] : [],
+      });
     }
     case "document":
       return prompt(item, item.payload.title ?? `Document from ${from}`, item.payload.filename);
@@ -50,11 +64,22 @@ export function promptOf(item: Item, maxActions: number): Prompt | null {
       return prompt(item, `${from} is ringing`, item.payload.message ?? "Tap to stop", {
         requireInteraction: true,
         vibrate: RING_PATTERN,
-        actions: maxActions > 0 ? [{ action: "stop", title: "Stop" }] : [],
+        actions: maxActions > 0 ? [{ action: "end", title: "Stop" }] : [],
       });
     case "token.created":
       return prompt(item, "New token", `“${item.payload.label}” is ready to be copied`);
   }
+}
+
+/** What a message says, for places that take no markup. */
+export function plainTextOf({ html, message }: Pick<Body, "html" | "message">): string {
+  return html ? plainOf(parseRichText(message)) : message;
+}
+
+/** An emergency that was acknowledged here while the server could not hear it: the others still ring. */
+export function unsentPrompt(item: Item): Prompt {
+  const body = "It is sent as soon as there is a connection. Other devices may go on until then.";
+  return prompt(item, "Acknowledged here, not sent yet", body, { silent: true });
 }
 
 function questionPrompt(question: Question, from: string, maxActions: number): Prompt | null {

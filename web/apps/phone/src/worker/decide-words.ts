@@ -5,6 +5,9 @@ import { type Question, visibleText } from "@reflecto/core";
 // The default labels read better as what was done; any other label is repeated as it is.
 const DONE: Readonly<Record<string, string>> = { Approve: "Approved", Deny: "Denied" };
 
+/** Of one line. */
+const NAME = { keepLines: false };
+
 export interface Outcome {
   text: string;
   tone: "done" | "late" | "over" | "waiting";
@@ -31,7 +34,7 @@ export function outcomeOf(question: Question, canLeave: boolean): Outcome | null
     }
     case "answered_elsewhere": {
       const label = choiceLabel(question, question.choiceIndex);
-      const where = question.by ? `Answered on ${visibleText(question.by)}` : "Answered elsewhere";
+      const where = question.by ? `Answered on ${visibleText(question.by, NAME)}` : "Answered elsewhere";
       return late(label ? `${where}: ${label}` : where);
     }
     case "withdrawn":
@@ -44,10 +47,10 @@ export function outcomeOf(question: Question, canLeave: boolean): Outcome | null
 }
 
 export function choiceLabel(question: Question, index: number | null): string {
-  return index === null ? "" : visibleText(question.payload.choices[index] ?? "");
+  return index === null ? "" : visibleText(question.payload.choices[index] ?? "", NAME);
 }
 
 /** Who sent it: the token's label, or the server. */
 export function sourceName(source: { token?: string; server?: string }): string {
-  return visibleText(source.token ?? source.server ?? "Unknown sender");
+  return visibleText(source.token ?? source.server ?? "Unknown sender", NAME);
 }

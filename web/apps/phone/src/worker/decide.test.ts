@@ -92,11 +92,11 @@ test("a tap on a button answers with its choice, a tap beside it opens the quest
 test("a button of something that is no question any more only opens the app", () => {
   expect(clickOf("choice-1", null)).toEqual({ does: "open", path: "/" });
   expect(clickOf("choice-1", noteOf({}))).toEqual({ does: "open", path: "/#/inbox/msg_1" });
-  expect(clickOf("stop", questionOf("Deploy?"))).toMatchObject({ does: "open" });
+  expect(clickOf("end", questionOf("Deploy?"))).toMatchObject({ does: "open" });
 });
 
 test("a ring is stopped from its notification, or opened", () => {
-  expect(clickOf("stop", ringOf(30, 0))).toEqual({ does: "stop", key: "ring:msg_9" });
+  expect(clickOf("end", ringOf(30, 0))).toEqual({ does: "end", key: "ring:msg_9" });
   expect(pathOf(ringOf(30, 0))).toBe("/");
 });
 

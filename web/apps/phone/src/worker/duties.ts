@@ -1,13 +1,16 @@
 /** What the service worker does: takes in, announces, answers, and cleans up behind itself. */
 
 import {
+  type Alarm,
   type Change,
   type Item,
+  lifeOf,
   pullEntries,
   type Question,
   RefusedError,
   SERVER,
   UnreachableError,
+  waitingCount,
 } from "@reflecto/core";
 import { openChannel, showBadge } from "../platform/channel.ts";
 import { openDatabase } from "../platform/database.ts";
@@ -16,7 +19,7 @@ import { ensureSubscription } from "../platform/push.ts";
 import { openSession, type Session } from "../platform/session.ts";
 import { announcementOf, endingOf } from "./decide-announcement.ts";
 import { clickOf, pathOf } from "./decide-click.ts";
-import { type Prompt, promptOf, resultPrompt } from "./decide-notification.ts";
+import { type Prompt, promptOf, resultPrompt, unsentPrompt } from "./decide-notification.ts";
 import { pushMessageOf } from "./decide-push.ts";
 
 const SYNC_TAG = "answers";
@@ -58,14 +61,18 @@ export class Duties {
     const item = session && key ? await session.store.item(key) : null;
     const click = clickOf(action, item);
     if (click.does === "open" || !session) return this.#openPage(click.does === "open" ? click.path : pathOf(item));
-    if (click.does === "stop") {
-      await session.store.markRead([click.key]);
-      this.#channel.postMessage({ what: "items" });
-      return;
-    }
+    if (click.does === "end") return this.#endAlarm(session, item as Alarm);
     await session.answers.tap(item as Question, click.choiceIndex);
     await this.sendAnswers({ isLastChance: true });
     await this.#showResult(session, click.id);
+  }
+
+  async #endAlarm(session: Session, alarm: Alarm): Promise<void> {
+    await session.answers.end(alarm);
+    await this.sendAnswers({ isLastChance: true });
+    const left = await session.store.item(alarm.key);
+    const isUnsent = left?.type === "emergency" && lifeOf(left, session.clock.now()).state === "ending";
+    if (isUnsent) await this.#show(unsentPrompt(left));
   }
 
   /** Throws where answers still wait, so that Background Sync comes again; the last chance registers for it instead. */
@@ -96,7 +103,9 @@ export class Duties {
     if (!session) return;
     for (const { item, what } of changes) {
       if (what === "came") await this.#announce(session, item);
+      else if (what === "again") await this.#showAgain(item);
       else if (item.type === "interaction") await this.#showEnd(item);
+      else await this.#close(item.key);
     }
     await this.#updateBadge(session);
   }
@@ -109,6 +118,18 @@ export class Duties {
     const plan = announcementOf({ isFirst, isPageVisible, mustShow: this.#mustShow });
     if (plan === "show") await this.#show(prompt);
     if (plan === "repeat-quietly") await this.#showQuietly(prompt);
+  }
+
+  /** A further round of an emergency: it sounds again, but where a page is looked at, which does so itself. */
+  async #showAgain(item: Item): Promise<void> {
+    const prompt = promptOf(item, this.#maxActions);
+    if (!prompt) return;
+    if (!(await this.#isPageVisible())) await this.#show(prompt);
+    else if (this.#mustShow) await this.#showQuietly(prompt);
+  }
+
+  async #close(tag: string): Promise<void> {
+    for (const notification of await this.#scope.registration.getNotifications({ tag })) notification.close();
   }
 
   async #showEnd(question: Question): Promise<void> {
@@ -147,11 +168,7 @@ export class Duties {
   }
 
   async #updateBadge({ store, clock }: Session): Promise<void> {
-    const now = clock.now();
-    const open = (await store.items()).filter(
-      (item) => item.type === "interaction" && item.phase === "open" && item.payload.expires_at > now,
-    );
-    await showBadge(open.length);
+    await showBadge(waitingCount(await store.items(), clock.now()));
   }
 
   async #isPageVisible(): Promise<boolean> {

@@ -1,18 +1,20 @@
 /** Notifications, documents, reminders and new tokens, newest first. */
 
+import { isAlarm, isDemanding, lifeOf, type NoteOf } from "@reflecto/core";
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { inbox, isSounding, type NoteItem } from "../../state/lists.ts";
+import { inbox, type NoteItem } from "../../state/lists.ts";
 import { sourceName } from "../../worker/decide-words.ts";
 import { CopyButton, Empty } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon, type IconName } from "../icons.tsx";
-import { Name, OutLink, Visible, When } from "../text.tsx";
+import { MessageText } from "../message.tsx";
+import { Name, OutLink, timeOf, Visible, When } from "../text.tsx";
 
 export function Inbox({ focusId }: { focusId: string | null }) {
   const app = useApp();
-  const items = inbox(app.items);
-  const unread = items.filter((item) => !item.isRead && !isSounding(item, app.now()));
+  const items = inbox(app.items, app.now());
+  const unread = items.filter((item) => !item.isRead && !(isAlarm(item) && isDemanding(item, app.now())));
   const fresh = useRef(new Set<string>());
   for (const { key } of unread) fresh.current.add(key);
   useEffect(() => {
@@ -38,6 +40,7 @@ const ICONS: Partial<Record<NoteItem["type"], IconName>> = {
   document: "document",
   reminder: "late",
   ring: "bell",
+  emergency: "alert",
   "token.created": "key",
 };
 
@@ -58,17 +61,25 @@ export function NoteCard({ item, isFresh, isFocused }: { item: NoteItem; isFresh
           <Name text={sourceName(item.source)} />
           {(priority === "high" || priority === "urgent") && <span class="priority">{priority}</span>}
         </p>
-        <When ts={item.ts} now={app.now()} />
+        <When ts={sentAt(item)} now={app.now()} />
       </header>
       <NoteBody item={item} />
     </article>
   );
 }
 
+/** A sender may name another time than that of its call. */
+function sentAt(item: NoteItem): number {
+  const isDated = item.type === "notification" || item.type === "emergency";
+  return (isDated && item.payload.timestamp) || item.ts;
+}
+
 function NoteBody({ item }: { item: NoteItem }) {
   switch (item.type) {
     case "notification":
-      return <Notification payload={item.payload} />;
+      return <Notification payload={item.payload} from={sourceName(item.source)} />;
+    case "emergency":
+      return <EmergencyNote emergency={item} />;
     case "document":
       return <Document payload={item.payload} />;
     case "reminder":
@@ -109,11 +120,11 @@ function Paragraph({ text }: { text: string }) {
 
 type PayloadOf<Type extends NoteItem["type"]> = Extract<NoteItem, { type: Type }>["payload"];
 
-function Notification({ payload }: { payload: PayloadOf<"notification"> }) {
+function Notification({ payload, from }: { payload: PayloadOf<"notification">; from: string }) {
   return (
     <>
       {payload.title && <Title text={payload.title} />}
-      {payload.markdown ? <Markdown text={payload.message} /> : <Paragraph text={payload.message} />}
+      {payload.markdown ? <Markdown text={payload.message} /> : <MessageText payload={payload} from={from} />}
       {payload.tags.length > 0 && (
         <ul class="tags" aria-label="Tags">
           {payload.tags.map((tag) => (
@@ -134,6 +145,49 @@ function Notification({ payload }: { payload: PayloadOf<"notification"> }) {
     </>
   );
 }
+
+function EmergencyNote({ emergency }: { emergency: NoteOf<"emergency"> }) {
+  const app = useApp();
+  const { payload } = emergency;
+  const { state, outcome, by } = lifeOf(emergency, app.now());
+  const isOn = state === "on";
+  return (
+    <>
+      {payload.title && <Title text={payload.title} />}
+      <MessageText payload={payload} from={sourceName(emergency.source)} />
+      {payload.url && (
+        <div class="links">
+          <OutLink url={payload.url} label={payload.url_title} />
+        </div>
+      )}
+      <p class={isOn ? "verdict late" : "verdict"}>
+        {isOn && `Emergency, unacknowledged. Silent here, until ${timeOf(payload.expires_at)} elsewhere`}
+        {state === "ending" && "Acknowledge · kept, and sent later"}
+        {state === "over" && ENDINGS[outcome ?? "expired"]}
+        {by && (
+          <>
+            {" on "}
+            <Name text={by} />
+          </>
+        )}
+      </p>
+      {isOn && app.isPhone && (
+        <div class="links">
+          <button type="button" class="button primary" onClick={() => app.end(emergency)}>
+            Acknowledge
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+const ENDINGS = {
+  acknowledged: "Acknowledged",
+  cancelled: "Emergency cancelled by its sender",
+  expired: "Emergency, nobody acknowledged it in time",
+  stopped: "Stopped",
+} as const;
 
 let loadedMarkdown: ComponentType<{ text: string }> | null = null;
 

@@ -121,7 +121,7 @@ function AnswerArea({ question }: { question: Question }) {
             onClick={(event) => answer(event, index)}
           >
             <span dir="auto">
-              <Visible text={label} />
+              <Visible text={label} keepLines={false} />
             </span>
           </button>
         ))}
