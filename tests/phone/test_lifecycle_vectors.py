@@ -70,7 +70,8 @@ def test_a_question_s_life_is_the_same_on_every_phone(case: dict[str, Any]):
 
     story = [each for each in life.told if isinstance(each, effects.Opened | effects.Sending | effects.Ended)]
     last = story[-1] if story else None
-    outcome = last.outcome if isinstance(last, effects.Ended) else {effects.Opened: "open"}.get(type(last), "sending")
+    unended = "open" if isinstance(last, effects.Opened) else "sending"
+    outcome = last.outcome if isinstance(last, effects.Ended) else unended
     assert case["expect"] == {
         "outcome": outcome if last else None,
         "choice_index": getattr(last, "choice_index", None),

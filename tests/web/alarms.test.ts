@@ -1,7 +1,16 @@
 /** Rings and emergencies: over everything, ended here and everywhere. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Browser, type BrowserContext, enrol, launch, newPhone, type Page, type Reply, Server } from "./harness.ts";
+import {
+  type Browser,
+  type BrowserContext,
+  enrol,
+  launch,
+  newPhone,
+  type Page,
+  type Reply,
+  Server,
+} from "./harness.ts";
 import { ReverseProxy } from "./proxy.ts";
 
 const GUARD = { delay: 600 }; // longer than the app takes no tap for
@@ -39,7 +48,15 @@ async function call(method: string, path: string, body?: object): Promise<Reply[
 }
 
 async function raise(fields: object = {}): Promise<string> {
-  const emergency = { token, user: "u", priority: 2, retry: 30, expire: 3600, title: "Disk of db-1 is full", ...fields };
+  const emergency = {
+    token,
+    user: "u",
+    priority: 2,
+    retry: 30,
+    expire: 3600,
+    title: "Disk of db-1 is full",
+    ...fields,
+  };
   const reply = await call("POST", "/1/messages.json", { message: "Writes fail since 12:03.", ...emergency });
   return reply.receipt;
 }
@@ -52,7 +69,9 @@ test("an emergency is above every screen, with who, what and how often", async (
   await raise();
   await overlay().getByRole("heading", { name: "Disk of db-1 is full" }).waitFor();
   await overlay().getByText("Writes fail since 12:03.").waitFor();
-  await overlay().getByText(/^Repeats every 30 s until \d\d:\d\d · 1st time$/).waitFor();
+  await overlay()
+    .getByText(/^Repeats every 30 s until \d\d:\d\d · 1st time$/)
+    .waitFor();
   expect(await page.getByRole("link", { name: "Inbox" }).count()).toBe(0); // what is under it cannot be reached
 });
 
@@ -71,7 +90,9 @@ test("acknowledged on one phone, it ends on all of them, and its sender hears by
 
 test("silenced here it goes on elsewhere, and can still be acknowledged from the inbox", async () => {
   const id = await raise();
-  await overlay().getByRole("button", { name: /^Silence here/ }).click(GUARD);
+  await overlay()
+    .getByRole("button", { name: /^Silence here/ })
+    .click(GUARD);
   await overlay().waitFor({ state: "detached" });
   expect((await receipt(id)).acknowledged).toBe(0);
   await page.reload();
@@ -129,18 +150,29 @@ test("a ring that is stopped on one device is silent on all of them", async () =
 test("Pushover's HTML shows its five tags and nothing else; a picture comes from the message alone", async () => {
   const asked: string[] = [];
   context.on("request", (request) => asked.push(request.url()));
-  const message = 'a <b>bold</b> <font color="red">red</font> <a href="https://bank.example/x">pay</a> <img src=https://evil.example/p> &amp; <a href="javascript:alert(1)">no</a>';
-  await call("POST", "/1/messages.json", { token, user: "u", html: 1, message, attachment_base64: PIXEL, attachment_type: "image/png" });
+  const message =
+    'a <b>bold</b> <font color="red">red</font> <a href="https://bank.example/x">pay</a> <img src=https://evil.example/p> &amp; <a href="javascript:alert(1)">no</a>';
+  await call("POST", "/1/messages.json", {
+    token,
+    user: "u",
+    html: 1,
+    message,
+    attachment_base64: PIXEL,
+    attachment_type: "image/png",
+  });
   await page.getByRole("link", { name: /^Inbox/ }).click();
   const card = page.getByRole("article");
   await card.locator("strong", { hasText: "bold" }).waitFor();
   expect(await card.textContent()).toContain("<img src=https://evil.example/p> & no");
-  const links = await card.getByRole("link").evaluateAll((all) => all.map((a) => [a.textContent, a.getAttribute("href")]));
+  const links = await card
+    .getByRole("link")
+    .evaluateAll((all) => all.map((a) => [a.textContent, a.getAttribute("href")]));
   expect(links).toEqual([["paybank.example ↗", "https://bank.example/x"]]);
   await card.getByRole("img", { name: "Picture from Default" }).waitFor();
-  expect(await card.getByRole("img").evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(1);
+  expect(
+    await card.getByRole("img").evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth)),
+  ).toBe(1);
   expect(asked.filter((url) => url.includes("example"))).toEqual([]);
 });
 
-const PIXEL =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

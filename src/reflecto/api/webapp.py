@@ -30,10 +30,12 @@ CONTENT_TYPES: Final = {
 }
 COMPRESSIBLE: Final = (".css", ".html", ".js", ".svg", ".webmanifest")
 
-# Nothing inline, nothing from elsewhere; the pictures in messages are made on the page (`blob:`). Scripts reach the page's sinks only through the app's own policy.
+# Nothing inline, nothing from elsewhere; the pictures in messages are made on the page (`blob:`), and scripts reach the
+# page's sinks only through the app's own policy.
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
+    "script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "manifest-src 'self'; worker-src 'self'; "
     "require-trusted-types-for 'script'; trusted-types reflecto"
 )
 HEADERS: Final = (

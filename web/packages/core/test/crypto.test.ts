@@ -83,6 +83,12 @@ test("a bare notification is filled in with what the contract leaves out", () =>
     url_title: null,
     actions: [],
     markdown: false,
+    html: false,
+    monospace: false,
+    timestamp: null,
+    image: null,
+    sound: null,
+    delete_at: null,
   });
 });
 
