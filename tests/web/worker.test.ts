@@ -164,6 +164,29 @@ test("offline, a tap says that it waits; back online the answer goes out and the
   expect(await server.outcome(token, id)).toMatchObject({ choice: "Approve" });
 });
 
+test("an emergency stays on the screen, comes again each round, and is acknowledged from there", async () => {
+  const fields = {
+    token,
+    user: "u",
+    priority: 2,
+    retry: 30,
+    expire: 600,
+    title: "Disk is full",
+    message: "<b>db-1</b>",
+  };
+  const { body } = await server.call("POST", "/1/messages.json", token, { ...fields, html: 1 });
+  await pushNewest(true);
+  await untilShown((all) => all.length === 1);
+  expect(await shown()).toMatchObject([
+    { title: "Emergency: Default", body: "Disk is full\ndb-1", actions: ["Acknowledge"] },
+  ]);
+  const [{ tag }] = (await shown()) as [{ tag: string }];
+  await click(tag, "end");
+  await untilShown((all) => all.length === 0);
+  const receipt = () => server.call("GET", `/1/receipts/${body.receipt}.json?token=${token}`, token);
+  await expect.poll(async () => (await receipt()).body.acknowledged).toBe(1);
+});
+
 test("a question that came by push is in the app, once, when the app is opened", async () => {
   await server.ask(token, DEPLOY);
   await pushNewest(true);
