@@ -180,7 +180,7 @@ test("an emergency stays on the screen, comes again each round, and is acknowled
   expect(await shown()).toMatchObject([
     { title: "Emergency: Default", body: "Disk is full\ndb-1", actions: ["Acknowledge"] },
   ]);
-  const [{ tag }] = (await shown()) as [{ tag: string }];
+  const tag = (await shown())[0]?.tag ?? "";
   await click(tag, "end");
   await untilShown((all) => all.length === 0);
   const receipt = () => server.call("GET", `/1/receipts/${body.receipt}.json?token=${token}`, token);
