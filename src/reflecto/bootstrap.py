@@ -53,13 +53,21 @@ from reflecto.core.sealing import Sealer
 from reflecto.core.tokens import Tokens
 from reflecto.crypto.envelopes import BoxKeys
 from reflecto.crypto.webpush import VapidKeys
-from reflecto.data_folder import load_server_keys, load_vapid_keys, make_folder
+from reflecto.data_folder import (
+    give_files_to_owner,
+    load_server_keys,
+    load_vapid_keys,
+    make_files_private,
+    make_folder,
+    require_file,
+)
 from reflecto.push.addresses import Resolve, resolve
 from reflecto.push.callbacks import HttpsCallbacks
 from reflecto.push.hub import Hub
 from reflecto.push.service import PushServices
 from reflecto.push.vapid import LOCAL_CONTACT, Vapid, contact_for
 from reflecto.push.webpush import WebPush
+from reflecto.store.sqlite.database import DATABASE_NAME
 from reflecto.store.sqlite.store import SqliteStore
 
 EXPIRY_CHECK_SECONDS: Final = 10  # of questions, for the log alone
@@ -261,13 +269,17 @@ def _as_seen_by_ipv6(proxies: Sequence[str]) -> list[str]:
     ]
 
 
-async def open_services(settings: Settings, clock: Clock | None = None) -> Services:
-    """Open or create the data folder, its keys and its store.
+async def open_services(settings: Settings, clock: Clock | None = None, *, is_server: bool = True) -> Services:
+    """Open the data folder, its keys and its store; the server makes what is missing, other commands never.
 
     Raises: DataFolderError; StoreUnavailableError; NewerSchemaError.
     """
-    make_folder(settings.data)
-    store = SqliteStore.open(settings.data)
+    if is_server:
+        make_folder(settings.data)
+    else:
+        require_file(settings.data / DATABASE_NAME)
+    make_files_private(settings.data)
+    store = SqliteStore.open(settings.data, keeps_reserve=is_server)
     try:
         keys = await load_server_keys(settings.data, store)
         push = PushOptions(
@@ -276,6 +288,7 @@ async def open_services(settings: Settings, clock: Clock | None = None) -> Servi
             allow_private=settings.push_allow_private,
             callback_allow_private=settings.callback_allow_private,
         )
+        give_files_to_owner(settings.data)
     except BaseException:
         await store.close()
         raise

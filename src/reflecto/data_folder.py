@@ -34,6 +34,33 @@ def make_folder(folder: Path) -> None:
         logger.warning("others can replace the files in %s; chmod 700 it", folder)
 
 
+def require_file(path: Path) -> None:
+    """Refuse a folder that no server has run in. Raises: DataFolderError."""
+    if path.is_file():
+        return
+    raise DataFolderError(
+        f"no server has run in {path.parent}: there is no {path.name}. If yours has another data folder, name it with "
+        "--data or REFLECTO_DATA; `reflecto serve` makes a new one"
+    )
+
+
+def make_files_private(folder: Path) -> None:
+    """Close what others can read, as a restored copy may be. The log beside the store gets the mode of the store."""
+    for path in sorted(folder.glob("*.sqlite3*")):
+        _make_private(path, "the store")
+
+
+def give_files_to_owner(folder: Path) -> None:
+    """As root, let the folder's files belong to whom the folder belongs: its server could not open them otherwise."""
+    if os.name != "posix" or os.geteuid() != 0:
+        return
+    owner = folder.stat()
+    for path in folder.iterdir():
+        with suppress(OSError):  # gone meanwhile, or a file system without owners
+            if path.stat().st_uid != owner.st_uid:
+                os.chown(path, owner.st_uid, owner.st_gid)
+
+
 async def load_server_keys(folder: Path, store: Store) -> BoxKeys:
     """Return the server's keys, made at first start; refuse others than those the devices were enrolled with.
 
@@ -70,7 +97,7 @@ def load_vapid_keys(folder: Path) -> VapidKeys:
 
 def _read(path: Path, length: int) -> bytes:
     try:
-        _make_private(path)
+        _make_private(path, "the key")
         secret = bytes.fromhex(path.read_text("ascii").strip())
     except (OSError, ValueError) as error:
         raise DataFolderError(f"cannot read {path}: {error}") from None
@@ -79,12 +106,12 @@ def _read(path: Path, length: int) -> bytes:
     return secret
 
 
-def _make_private(path: Path) -> None:
-    """Close a key that others can read, as one copied back from a backup may be."""
+def _make_private(path: Path, what: str) -> None:
+    """Close a file that others can read, as one copied back from a backup may be."""
     if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         with suppress(OSError):  # not its owner, or a read-only file system: it can still be used
             path.chmod(0o600)
-        logger.warning("others could read the key in %s; they may have it", path)
+        logger.warning("others could read %s in %s; they may have it", what, path)
 
 
 def _damaged(path: Path) -> DataFolderError:

@@ -14,6 +14,7 @@ from reflecto.bootstrap import Services, open_services
 from reflecto.config import Settings
 from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation
 from reflecto.core.events import SERVER_STARTED, SERVER_STOPPED
+from reflecto.core.ports import StoreUnavailableError
 from reflecto.logs import configure_logging
 from reflecto.version import version
 
@@ -78,10 +79,15 @@ async def _serve(services: Services, settings: Settings, listener: socket.socket
     server = _Server(config, services)
     listening = _url_of(listener)
     url = settings.public_url or listening
-    await services.store.remember(PUBLIC_URL_FACT, url)
-    # Above whatever was numbered before: a store restored from a backup would give numbers out a second time, and a
-    # phone that had them already would resume behind them, and never show what they stand for now.
-    await services.store.number_from(int(services.clock.now() * 1000))
+    try:
+        # Above whatever was numbered before: a store restored from a backup would give numbers out a second time, and
+        # a phone that had them already would resume behind them, and never show what they stand for now.
+        await services.store.number_from(int(services.clock.now() * 1000))
+        if await services.store.recall(PUBLIC_URL_FACT) != url:
+            await services.store.remember(PUBLIC_URL_FACT, url)
+    except StoreUnavailableError:  # the log has said so; phones must be able to acknowledge, which makes room
+        if not await services.store.list_owners():
+            raise
     invitation = None if await services.store.list_owners() else await services.enrolment.invite()
     running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started and not running.done():

@@ -97,7 +97,7 @@ async def test_head_is_get_without_the_body(phone: DeviceActor, sender: Program)
         assert head.headers["content-length"] == got.headers["content-length"]
 
 
-async def test_health_needs_no_token_and_readiness_means_a_write_reached_the_disk(server: RunningServer):
+async def test_health_needs_no_token_and_readiness_means_that_something_new_fits(server: RunningServer):
     health = await server.http.get("/healthz")
     assert (health.status_code, health.json()["status"]) == (200, "ok")
     ready = await server.http.get("/readyz")

@@ -12,7 +12,7 @@ from tests.fakes import FakeClock, FaultyStore
 from tests.running import RunningServer, run_server
 from tests.sync_reader import open_sync, put
 
-WRITES = ("create_interaction_once", "record_answer_if_pending", "cancel_if_pending", "remember", "ack_queue")
+WRITES = ("create_interaction_once", "record_answer_if_pending", "cancel_if_pending", "probe", "ack_queue")
 
 
 @pytest.fixture
@@ -65,6 +65,7 @@ async def test_while_nothing_can_be_written_calls_are_503_and_nothing_is_accepte
     assert (await sender.read(question)).json()["status"] == "pending"
     assert (await sender.ask("Another?")).status_code == 201
     assert (await phone.answer(question)).status_code == 200
+    server.clock.advance(1)
     assert (await server.http.get("/readyz")).status_code == 200
 
 

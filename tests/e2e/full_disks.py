@@ -3,11 +3,13 @@
 import errno
 import resource
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Final, Protocol
 
+from tests.e2e.phones import HTTP
 from tests.e2e.server_process import ServerProcess
 
 TMPFS_SIZE: Final = "2m"  # room for the store and its first log, not for much more
@@ -68,12 +70,27 @@ def can_mount(folder: Path) -> bool:
 
 
 @contextmanager
-def mounted_tmpfs(folder: Path) -> Iterator[Path]:
+def mounted_tmpfs(folder: Path, size: str = TMPFS_SIZE) -> Iterator[Path]:
     """Mount a small tmpfs on `folder` while the block runs."""
     folder.mkdir(exist_ok=True)
-    command = ["mount", "-t", "tmpfs", "-o", f"size={TMPFS_SIZE},mode=700", "reflecto-test", str(folder)]
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "reflecto-test", str(folder)]
     subprocess.run(command, check=True, capture_output=True)
     try:
         yield folder
     finally:
         subprocess.run(["umount", str(folder)], check=True, capture_output=True)
+
+
+def wait_until_ready(server: ServerProcess, status: int = 200) -> None:
+    """Return once /readyz has this status; what it says may be a second old."""
+    wait_until(lambda: HTTP.get(f"{server.url}/readyz").status_code == status)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Return once it is so, looked at ten times a second."""
+    pause = Event()
+    for _ in range(100):
+        if is_so():
+            return
+        pause.wait(0.1)
+    raise AssertionError("it did not come about")

@@ -25,7 +25,7 @@ def make_codes(data: Path, count: int, *, new_owner: bool = False, owner_id: str
     """Return fresh setup codes, made in the store as `reflecto invite` makes them."""
 
     async def make() -> list[str]:
-        services = await open_services(Settings(data=data))
+        services = await open_services(Settings(data=data), is_server=False)
         try:
             return [(await services.enrolment.invite(owner_id, new_owner=new_owner)).code for _ in range(count)]
         finally:

@@ -17,7 +17,7 @@ import pytest
 
 from reflecto.store.sqlite.database import DATABASE_NAME
 from tests.e2e.conftest import StartServer
-from tests.e2e.full_disks import Disk, FileSizeLimit, Tmpfs, can_mount, mounted_tmpfs
+from tests.e2e.full_disks import Disk, FileSizeLimit, Tmpfs, can_mount, mounted_tmpfs, wait_until_ready
 from tests.e2e.phones import HTTP, DeviceKeys, Phone, ask, bearer, make_codes, read
 from tests.e2e.server_process import ServerProcess, run_reflecto
 
@@ -77,7 +77,8 @@ def is_unavailable(reply: httpx.Response) -> bool:
     )
 
 
-def test_a_full_disk_refuses_writes_serves_reads_and_recovers_by_itself(
+@pytest.mark.parametrize("disk", ["file size limit"], indirect=True)
+def test_a_disk_that_takes_no_byte_refuses_writes_serves_reads_and_recovers_by_itself(
     server: ServerProcess, disk: Disk, data: Path, phone: Phone
 ):
     asked = ask(server.url, phone.token, "Before?").json()["id"]
@@ -95,7 +96,7 @@ def test_a_full_disk_refuses_writes_serves_reads_and_recovers_by_itself(
     assert is_unavailable(phone.call("DELETE", f"/v1/tokens/{spare_token['id']}"))
     assert is_unavailable(HTTP.delete(f"{server.url}/v1/interactions/{asked}", headers=bearer(phone.token)))
     assert is_unavailable(HTTP.post(f"{server.url}/v1/enroll", json=DeviceKeys().enrolment(code)))
-    assert is_unavailable(HTTP.get(f"{server.url}/readyz"))
+    wait_until_ready(server, status=503)
     # Reads go on
     assert HTTP.get(f"{server.url}/healthz").status_code == 200
     assert read(server.url, phone.token, asked, wait_seconds=1).json()["status"] == "pending"
@@ -113,7 +114,7 @@ def test_a_full_disk_refuses_writes_serves_reads_and_recovers_by_itself(
     assert phone.ack(1).status_code == 204
     assert phone.call("DELETE", f"/v1/tokens/{spare_token['id']}").status_code == 204
     assert Phone.enrol(server.url, code).owner_id == phone.owner_id
-    assert HTTP.get(f"{server.url}/readyz").status_code == 200
+    wait_until_ready(server)
     assert read(server.url, phone.token, asked).json()["choice"] == "Deny"
     assert server.stop() == 0
     told = [line for line in server.log.splitlines() if " store " in line or "Traceback" in line]

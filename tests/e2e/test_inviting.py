@@ -1,8 +1,11 @@
 """`reflecto invite` makes codes in a store that is being served and in one that is not."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.e2e.conftest import StartServer
 from tests.e2e.phones import HTTP, DeviceKeys, Phone, ask, make_codes
@@ -40,12 +43,34 @@ def test_a_code_made_while_the_server_is_stopped_enrols_after_the_start(
     assert Phone.enrol(again.url, code).owner_id == phone.owner_id
 
 
-def test_a_code_made_before_the_first_start_founds_the_owner(data: Path, start_server: StartServer):
-    code = invite(data)["code"]
+@pytest.mark.parametrize("exists", [False, True])
+def test_where_no_server_has_run_it_makes_nothing_and_says_where_it_looked(data: Path, *, exists: bool):
+    if exists:
+        data.mkdir()
 
+    refused = run_reflecto("invite", "--data", data)
+
+    assert (refused.returncode, refused.stdout) == (9, "")
+    assert len(refused.stderr.splitlines()) == 1
+    assert f"no server has run in {data}" in refused.stderr
+    assert "--data or REFLECTO_DATA" in refused.stderr
+    assert (list(data.iterdir()) == []) if exists else not data.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root meets folders of others")
+def test_root_leaves_nothing_that_the_folders_owner_cannot_open(data: Path, start_server: StartServer):
+    data.mkdir(0o700)
+    os.chown(data, 12_345, 12_346)
     server = start_server()
+    code = invite(data)["code"]
+    Phone.enrol(server.url, code)
 
-    assert Phone.enrol(server.url, code).token.startswith("rfk_live_")
+    owners = {path.name: (path.stat().st_uid, path.stat().st_gid) for path in data.iterdir() if path.name != "reserve"}
+    assert set(owners.values()) == {(12_345, 12_346)}, owners
+    assert server.stop() == 0
+    invite(data)
+    owners = {path.name: (path.stat().st_uid, path.stat().st_gid) for path in data.iterdir() if path.name != "reserve"}
+    assert set(owners.values()) == {(12_345, 12_346)}, owners
 
 
 def test_a_code_works_once(server: ServerProcess, data: Path, phone: Phone):

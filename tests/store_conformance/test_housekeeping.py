@@ -60,6 +60,14 @@ async def test_facts_are_kept_under_their_names_and_replaced(store: Store):
     assert (await store.recall("public_url"), await store.recall("checked_at")) == ("http://b", "1")
 
 
+async def test_a_probe_leaves_nothing_behind(store: Store):
+    await found_owner(store)
+    for _ in range(3):
+        await store.probe()
+    assert await store.recall("probe") is None
+    assert await store.sweep(NOW) == 0
+
+
 async def test_everything_survives_a_restart(open_again: Callable[[], Store]):
     store = open_again()
     phone, token = await found_owner(store)

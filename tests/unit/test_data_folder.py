@@ -73,6 +73,10 @@ async def test_a_folder_that_cannot_be_made_says_why(tmp_path: Path):
         await start(tmp_path / "file" / "reflecto")
 
 
+def _modes_in(folder: Path) -> dict[str, int]:
+    return {path.name: mode_of(path) for path in folder.iterdir()} if folder.exists() else {}
+
+
 def _text(path: Path) -> str:
     return path.read_text("ascii")
 
@@ -86,6 +90,43 @@ async def test_a_key_that_others_can_read_is_made_private_and_said_so(folder: Pa
     assert [record.getMessage() for record in caplog.records] == [
         f"others could read the key in {folder / 'server.key'}; they may have it"
     ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are Unix'")
+async def test_a_store_that_others_can_read_is_made_private_with_its_log_and_said_so(
+    folder: Path, caplog: pytest.LogCaptureFixture
+):
+    await start(folder)
+    (folder / "reflecto.sqlite3").chmod(0o644)
+    services = await open_services(Settings(data=folder))
+    await services.store.remember("a", "1")
+    modes = _modes_in(folder)
+    await services.store.close()
+    assert {"reflecto.sqlite3", "reflecto.sqlite3-wal", "reflecto.sqlite3-shm"} <= modes.keys()
+    assert set(modes.values()) == {0o600}
+    assert [record.getMessage() for record in caplog.records] == [
+        f"others could read the store in {folder / 'reflecto.sqlite3'}; they may have it"
+    ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are Unix'")
+async def test_a_log_that_others_can_read_is_made_private_too(folder: Path):
+    services = await open_services(Settings(data=folder))
+    await services.store.remember("a", "1")
+    (folder / "reflecto.sqlite3-wal").chmod(0o644)
+    other = await open_services(Settings(data=folder), is_server=False)
+    assert mode_of(folder / "reflecto.sqlite3-wal") == 0o600
+    await other.store.close()
+    await services.store.close()
+
+
+@pytest.mark.parametrize("exists", [False, True])
+async def test_a_command_beside_the_server_makes_no_folder_and_no_store(folder: Path, *, exists: bool):
+    if exists:
+        make_folder(folder)
+    with pytest.raises(DataFolderError, match=f"no server has run in {folder}.*--data"):
+        await open_services(Settings(data=folder), is_server=False)
+    assert _modes_in(folder) == {}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are Unix'")

@@ -18,7 +18,6 @@ from tests.builders import NOW, make_delivery, make_interaction, make_reminder
 from tests.fakes import BOUND_SECONDS
 from tests.store_conformance.world import blobs, create, found_owner
 
-COUNTERS = ("queue_entries", "queue_bytes", "relayed_entries", "relayed_bytes")
 COUNTED = "SELECT id, json_array(queue_entries, queue_bytes, relayed_entries, relayed_bytes) FROM devices"
 
 

@@ -54,7 +54,7 @@ def invite(
 
 async def _invite(settings: Settings, owner_id: str | None, *, new_owner: bool) -> tuple[Invitation, str, Owner | None]:
     """Return the invitation, the server's address, and whose phone it will be: None where an owner begins with it."""
-    services = await open_services(settings)
+    services = await open_services(settings, is_server=False)
     try:
         invitation = await services.enrolment.invite(owner_id, new_owner=new_owner)
         owners = [] if new_owner else await services.store.list_owners()

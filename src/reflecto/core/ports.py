@@ -1,7 +1,8 @@
 """What the core needs from outside: a store and wake-ups. Their implementations live in `store/` and `push/`.
 
 Every store method is one atomic verb: all of it happens or nothing, and what it returned is durable.
-Any of them raises `StoreUnavailableError` when the store cannot be read or written; then nothing happened.
+Any of them raises `StoreUnavailableError` when the store cannot be read or written; then nothing happened. On a
+disk that is nearly full, what acknowledges, answers, withdraws and deletes goes on, and the rest is refused.
 `now` is Unix seconds; a store has no clock of its own.
 """
 
@@ -212,7 +213,10 @@ class Store(Protocol):
         """Append each where there is room; none if one is for or from a device that is not the owner's."""
 
     async def number_from(self, seq: int) -> None:
-        """Number what is appended from now on above `seq`, in every queue that has not come so far."""
+        """Number what is appended from now on above `seq`, in every queue that has not come so far.
+
+        Also if it raises StoreUnavailableError: then it is done before anything else is stored.
+        """
 
     async def ack_queue(self, device_id: str, seq: int) -> bool:
         """Delete the entries up to `seq`, if they are many in steps. False: the queue never reached it."""
@@ -387,6 +391,9 @@ class Store(Protocol):
 
     async def recall(self, name: str) -> str | None:
         """Return the fact of this name."""
+
+    async def probe(self) -> None:
+        """Find room for something new and give it back. Raises: StoreUnavailableError where there is none."""
 
     def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
         """Call `callback` on the running loop, within a second, after another process has changed the store."""

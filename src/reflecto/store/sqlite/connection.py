@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 BUSY_TIMEOUT_MS: Final = 5_000  # `reflecto invite` may hold the write lock for a moment
+LOG_BYTES: Final = 4 * 1024 * 1024
 WAL_KEPT_BYTES: Final = 64 * 1024 * 1024  # a burst may grow the log beyond; it is cut back to this
 
 _PRAGMAS: Final = (
@@ -24,8 +25,10 @@ class NewerSchemaError(Exception):
     """The file was written by a newer version of Reflecto."""
 
 
-def open_connection(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+def open_connection(path: Path, *, read_only: bool = False, log_bytes: int = LOG_BYTES) -> sqlite3.Connection:
     """Open the file, made with mode 0600 if missing. Transactions are begun and ended explicitly.
+
+    `log_bytes`: the size from which on the log is written into the store, at most LOG_BYTES.
 
     Raises: sqlite3.Error.
     """
@@ -35,6 +38,8 @@ def open_connection(path: Path, *, read_only: bool = False) -> sqlite3.Connectio
     try:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
+        (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+        connection.execute(f"PRAGMA wal_autocheckpoint = {max(1, min(log_bytes, LOG_BYTES) // page_bytes)}")
         if read_only:
             connection.execute("PRAGMA query_only = ON")
     except sqlite3.Error:
@@ -60,10 +65,12 @@ def migrate(connection: sqlite3.Connection) -> None:
         for script in scripts[version:]:
             for statement in _statements(script.read_text("utf-8")):
                 connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {len(scripts)}")
+        if version < len(scripts):  # a full disk has no room for a page that stays the same
+            connection.execute(f"PRAGMA user_version = {len(scripts)}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk ends it by itself, and the reason must be heard
+            connection.execute("ROLLBACK")
         raise
 
 

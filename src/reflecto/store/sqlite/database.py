@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 from reflecto.core.ports import StoreUnavailableError
 from reflecto.store.sqlite.connection import migrate, open_connection
+from reflecto.store.sqlite.room import Room, is_disk_error
 from reflecto.store.sqlite.writer import Writer
 
 T = TypeVar("T")
@@ -24,34 +25,45 @@ class Database:
         self._writer = writer
 
     @classmethod
-    def open(cls, folder: Path) -> "Database":
+    def open(cls, folder: Path, *, keeps_reserve: bool = False) -> "Database":
         """Open or create the store in `folder`, which exists. Call it on the event loop.
+
+        `keeps_reserve`: keep a file there for the moment when somebody else has filled the disk.
 
         Raises: NewerSchemaError; StoreUnavailableError.
         """
-        path = folder / DATABASE_NAME
+        path, room = folder / DATABASE_NAME, Room(folder, keeps_reserve=keeps_reserve)
         try:
-            setup = open_connection(path)
             try:
-                migrate(setup)
-            finally:
-                setup.close()
-            return cls(open_connection(path, read_only=True), Writer(path))
+                _prepare(path)
+            except sqlite3.Error as error:
+                if not is_disk_error(error) or not room.give_up_reserve():
+                    raise
+                _prepare(path)
+            return cls(open_connection(path, read_only=True), Writer(path, room))
         except sqlite3.Error as error:
-            raise StoreUnavailableError(f"{path}: {error}") from None
+            reason = f"the disk is full ({error})" if is_disk_error(error) and room.is_full() else error
+            raise StoreUnavailableError(f"{path}: {reason}") from None
         except OSError as error:
             raise StoreUnavailableError(f"{path}: {error.strerror}") from None
 
-    async def write(self, operation: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what `operation` returned, once it is durable. Raises: StoreUnavailableError."""
-        return await self._writer.run(operation)
+    async def write(self, operation: Callable[[sqlite3.Connection], T], *, frees: bool = False) -> T:
+        """Return what `operation` returned, once it is durable. One that `frees` is run also on a nearly full disk.
+
+        Raises: StoreUnavailableError.
+        """
+        return await self._writer.run(operation, frees=frees)
+
+    async def write_before_others(self, operation: Callable[[sqlite3.Connection], object]) -> None:
+        """Run it now, or if that fails before anything else is committed. Raises: StoreUnavailableError."""
+        await self._writer.run_before_others(operation)
 
     async def write_until_done(self, operation: Callable[[sqlite3.Connection], T | None]) -> T:
-        """Repeat `operation`, each time durable by itself, until it returns something other than None: that.
+        """Repeat `operation`, which frees room, until it returns something other than None: that.
 
-        Raises: StoreUnavailableError; what was done before stays done.
+        Each time is durable by itself. Raises: StoreUnavailableError; what was done before stays done.
         """
-        while (result := await self._writer.run(operation)) is None:
+        while (result := await self._writer.run(operation, frees=True)) is None:
             pass
         return result
 
@@ -78,3 +90,12 @@ class Database:
         """Commit what was accepted, then close the file."""
         await self._writer.close()
         self._reader.close()
+
+
+def _prepare(path: Path) -> None:
+    """Bring the file up to date."""
+    connection = open_connection(path)
+    try:
+        migrate(connection)
+    finally:
+        connection.close()

@@ -10,6 +10,8 @@ from reflecto.store.sqlite.queues import delete_step
 
 SWEEP_ROWS: Final = 200  # of each table in one step, so that no request waits behind a long delete
 
+PROBE_BYTES: Final = 8_192  # more than a page, so that one must be found
+
 # Table, its key, and when a row has ended. Retention is decided by comparison when reading; this only tidies.
 _ENDED: Final = (
     ("setup_codes", "hash", "expires_at <= :now"),
@@ -47,7 +49,7 @@ class HousekeepingVerbs:
                 for table, key, ended in _ENDED
             )
 
-        return await self._database.write(sweep)
+        return await self._database.write(sweep, frees=True)
 
     async def remember(self, name: str, value: str) -> None:
         await self._database.write(
@@ -61,6 +63,13 @@ class HousekeepingVerbs:
     async def recall(self, name: str) -> str | None:
         row = self._database.row("SELECT value FROM installation WHERE name = ?", (name,))
         return row[0] if row else None
+
+    async def probe(self) -> None:
+        def take_and_give_back(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT INTO installation (name, value) VALUES ('probe', ?)", ("x" * PROBE_BYTES,))
+            connection.execute("DELETE FROM installation WHERE name = 'probe'")
+
+        await self._database.write(take_and_give_back)
 
     def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
         self._database.when_changed_elsewhere(callback)

@@ -87,7 +87,7 @@ class InteractionVerbs:
             append_to_queues(connection, withdrawals, self._bounds)
             return _ended(connection, interaction_id)
 
-        return await self._database.write(record)
+        return await self._database.write(record, frees=True)
 
     async def cancel_if_pending(
         self, interaction_id: str, withdrawals: Sequence[Delivery], now: float, reason: Reason = "withdrawn"
@@ -106,7 +106,7 @@ class InteractionVerbs:
             append_to_queues(connection, withdrawals, self._bounds)
             return _ended(connection, interaction_id)
 
-        return await self._database.write(cancel)
+        return await self._database.write(cancel, frees=True)
 
     async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
         rows = self._database.rows(

@@ -45,7 +45,7 @@ class PushVerbs:
             )
             return dropped.rowcount == 1
 
-        return await self._database.write(drop)
+        return await self._database.write(drop, frees=True)
 
     async def list_push_backlog(self, now: float) -> list[PushBacklog]:
         rows = self._database.rows(

@@ -41,7 +41,7 @@ class QueueVerbs:
         return [QueueEntry(*row) for row in rows]
 
     async def number_from(self, seq: int) -> None:
-        await self._database.write(
+        await self._database.write_before_others(
             lambda connection: connection.execute("UPDATE devices SET last_seq = ? WHERE last_seq < ?", (seq, seq))
         )
 

@@ -61,7 +61,7 @@ class ReminderVerbs:
             dropped = connection.execute("DELETE FROM reminders WHERE id = ? AND token_id = ?", (reminder_id, token_id))
             return dropped.rowcount == 1
 
-        return await self._database.write(drop)
+        return await self._database.write(drop, frees=True)
 
     async def list_due_reminders(self, now: float, limit: int) -> list[tuple[str, int]]:
         return self._database.rows(

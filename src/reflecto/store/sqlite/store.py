@@ -35,9 +35,17 @@ class SqliteStore(
         self._bounds = bounds
 
     @classmethod
-    def open(cls, folder: Path, bounds: QueueLimits = QueueLimits()) -> "SqliteStore":  # noqa: B008  frozen
+    def open(
+        cls,
+        folder: Path,
+        bounds: QueueLimits = QueueLimits(),  # noqa: B008  frozen
+        *,
+        keeps_reserve: bool = False,
+    ) -> "SqliteStore":
         """Open or create the store in `folder`, which exists. Call it on the event loop.
+
+        `keeps_reserve`: keep room on the disk so that acknowledging and deleting work when it is full.
 
         Raises: NewerSchemaError; StoreUnavailableError.
         """
-        return cls(Database.open(folder), bounds)
+        return cls(Database.open(folder, keeps_reserve=keeps_reserve), bounds)

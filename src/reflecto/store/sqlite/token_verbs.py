@@ -71,7 +71,7 @@ class TokenVerbs:
             connection.execute("DELETE FROM reminders WHERE token_id = ?", (token_id,))
             return True
 
-        return await self._database.write(revoke)
+        return await self._database.write(revoke, frees=True)
 
     async def load_monthly_counts(self, month: str) -> dict[str, int]:
         return dict(self._database.rows("SELECT token_id, count FROM monthly_counts WHERE month = ?", (month,)))
