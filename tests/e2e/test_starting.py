@@ -222,6 +222,7 @@ def test_a_store_of_a_newer_version_is_refused_untouched(stopped: Path):
 def test_a_file_that_is_not_a_store_is_refused(data: Path):
     data.mkdir()
     (data / DATABASE_NAME).write_bytes(b"not a database at all, but long enough to look at" * 40)
+    (data / DATABASE_NAME).chmod(0o600)
 
     assert DATABASE_NAME in serve_expecting_failure("--data", data)
 

@@ -5,6 +5,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from reflecto.store.sqlite.room import is_disk_error
+
 BUSY_TIMEOUT_MS: Final = 5_000  # `reflecto invite` may hold the write lock for a moment
 LOG_BYTES: Final = 4 * 1024 * 1024
 WAL_KEPT_BYTES: Final = 64 * 1024 * 1024  # a burst may grow the log beyond; it is cut back to this
@@ -57,6 +59,7 @@ def migrate(connection: sqlite3.Connection) -> None:
         (script for script in files(f"{__package__}.migrations").iterdir() if script.name.endswith(".sql")),
         key=lambda script: script.name,
     )
+    version = None
     connection.execute("BEGIN IMMEDIATE")
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -65,12 +68,13 @@ def migrate(connection: sqlite3.Connection) -> None:
         for script in scripts[version:]:
             for statement in _statements(script.read_text("utf-8")):
                 connection.execute(statement)
-        if version < len(scripts):  # a full disk has no room for a page that stays the same
-            connection.execute(f"PRAGMA user_version = {len(scripts)}")
+        connection.execute(f"PRAGMA user_version = {len(scripts)}")  # also where it is so: it must be writable
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException as error:
         if connection.in_transaction:  # a full disk ends it by itself, and the reason must be heard
             connection.execute("ROLLBACK")
+        if is_disk_error(error) and version == len(scripts):
+            return  # phones can acknowledge what they have, which makes room
         raise
 
 

@@ -97,7 +97,7 @@ def put_log_away(connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def is_disk_error(error: Exception) -> bool:
+def is_disk_error(error: BaseException) -> bool:
     """Tell whether the disk took no more: it is full, or the operating system refused a write."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}

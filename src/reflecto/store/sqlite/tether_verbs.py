@@ -33,13 +33,14 @@ class TetherVerbs:
             connection.execute(_NOTE, (until, interaction_id))
             return replace(found, awaited_until=until)
 
-        return await self._database.write(hold)
+        return await self._database.write(hold, frees=True)
 
     async def release_tether(self, interaction_id: str, until: float, now: float) -> None:
         await self._database.write(
             lambda connection: connection.execute(
                 f"{_NOTE} AND status = 'pending' AND awaited_until = ?", (now, interaction_id, until)
-            )
+            ),
+            frees=True,
         )
 
     async def close_if_abandoned(
@@ -57,7 +58,7 @@ class TetherVerbs:
             append_to_queues(connection, withdrawals, self._bounds)
             return ended
 
-        return await self._database.write(close)
+        return await self._database.write(close, frees=True)
 
     async def list_abandoned(self, now: float) -> list[Interaction]:
         rows = self._database.rows(
@@ -73,5 +74,6 @@ class TetherVerbs:
                 "UPDATE interactions SET awaited_until = :now "
                 "WHERE status = 'pending' AND tether IS NOT NULL AND expires_at > :now AND awaited_until < :now",
                 {"now": now},
-            )
+            ),
+            frees=True,
         )
