@@ -1,15 +1,11 @@
-"""What docs/self-host.md says holds: the table of settings, the example file, backup and restore."""
+"""What docs/self-host.md says holds: the table of settings, the example file."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import msgspec
 
 from reflecto.config import Settings, load_settings
-from tests.e2e.conftest import StartServer
-from tests.e2e.phones import Phone, ask, read
-from tests.e2e.server_process import ServerProcess
 
 PAGE = (Path(__file__).parents[2] / "docs" / "self-host.md").read_text("utf-8")
 
@@ -47,32 +43,3 @@ def test_each_variable_of_the_unit_is_a_setting():
     names = re.findall(r"^Environment=REFLECTO_(\w+)=", block("ini", "ExecStart"), re.MULTILINE)
 
     assert {name.lower() for name in names} <= set(Settings.__struct_fields__)
-
-
-def test_a_backup_made_while_the_server_runs_can_be_restored(
-    server: ServerProcess, data: Path, tmp_path: Path, phone: Phone, start_server: StartServer
-):
-    backup = tmp_path / "backup"
-    backup.mkdir()
-    variables = {"DATA": str(data), "BACKUP": str(backup), "PATH": "/usr/bin:/bin:/usr/local/bin"}
-    before = ask(server.url, phone.token, "Before the backup?").json()["id"]
-    shell(block("sh", ".backup("), variables)
-    after = ask(server.url, phone.token, "After the backup?").json()["id"]
-    (last_seq, _) = phone.read_until("interaction", after)[-1]
-    server.kill()
-
-    shell(block("sh", "rm -f"), variables)
-    again = start_server()
-
-    phone.url = again.url
-    assert read(again.url, phone.token, before).json()["question"] == "Before the backup?"
-    assert read(again.url, phone.token, after).status_code == 404
-    # What is asked first gets no number that the phone has had before: it would resume behind the question.
-    anew = ask(again.url, phone.token, "After the restore?").json()["id"]
-    assert [envelope["id"] for _, envelope in phone.read_until("interaction", anew, after=last_seq)] == [anew]
-    assert phone.answer(before, 0).status_code == 200
-
-
-def shell(commands: str, variables: dict[str, str]) -> None:
-    """Run a block of the page."""
-    subprocess.run(["sh", "-euc", commands], env=variables, check=True, capture_output=True)
