@@ -1,5 +1,6 @@
 """GET /metrics: counts in Prometheus' text format."""
 
+from reflecto.version import version
 from tests.actors import DeviceActor, Program
 from tests.api.test_long_poll import polling
 from tests.builders import NOW
@@ -25,3 +26,8 @@ async def test_open_streams_and_long_polls_are_counted_while_they_are_open(
         await phone.answer(question)
     assert (counted["reflecto_streams_open"], counted["reflecto_waits_open"]) == ("1", "2")
     assert (await values(server))["reflecto_waits_open"] == "0"
+
+
+async def test_health_names_the_version_with_its_commit_and_how_the_app_stands(server: RunningServer):
+    health = (await server.http.get("/healthz")).json()
+    assert health == {"status": "ok", "version": version(), "app": "current"}

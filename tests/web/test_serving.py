@@ -112,6 +112,16 @@ def test_without_a_built_app_there_are_no_routes_and_a_word_in_the_log(tmp_path,
     assert "make setup" in caplog.text
 
 
+def test_a_start_with_an_app_older_than_its_sources_says_so_and_serves_it(monkeypatch, caplog):
+    monkeypatch.setattr("reflecto.api.webapp.bundle_state", lambda: "stale")
+    assert webapp_routes.__wrapped__()  # past the cache: what a process has read it keeps
+    assert "older than its sources; `make setup` builds it anew" in caplog.text
+    caplog.clear()
+    monkeypatch.setattr("reflecto.api.webapp.bundle_state", lambda: "current")
+    assert webapp_routes.__wrapped__()
+    assert caplog.text == ""
+
+
 def test_the_built_app_is_whole_and_within_its_size():
     index = (FOLDER / "index.html").read_text("utf-8")
     links = re.findall(r'(?:src|href)="([^"]+)"', index)
