@@ -113,9 +113,9 @@ def test_a_name_that_nobody_has_and_a_link_that_is_none(capsys: Output):
     assert main(["send", "x", "--device", "Pixle"]) == 7
     assert capsys.readouterr() == ("", "Warning: No device is called 'Pixle'\n")
     assert main(["send", "x", "--link", "ftp://x.example/"]) == 2
-    assert "url must be an http or https URL" in capsys.readouterr().err
+    assert "--link must be an http or https URL" in capsys.readouterr().err
 
 
 def test_what_is_too_long_is_told_how_long_it_is(capsys: Output):
     assert main(["send", "é" * 751]) == 2
-    assert capsys.readouterr().err == "Error: message must be ≤ 1500 bytes; it has 1502\n"
+    assert capsys.readouterr().err == "Error: MESSAGE must be ≤ 1500 bytes; it has 1502\n"

@@ -98,8 +98,8 @@ def test_a_label_that_two_have_is_not_enough_to_revoke_one(server: ServerProcess
     ("arguments", "says"),
     [
         (["revoke", "nobody's"], "no live token has the id or the label"),
-        (["create", "x" * 61], "label must be"),
-        (["create", " "], "label must be"),
+        (["create", "x" * 61], "LABEL must be"),
+        (["create", " "], "LABEL must be"),
         (["create", "x", "--scope", "everything"], "Invalid value for '--scope'"),
     ],
 )
