@@ -61,7 +61,8 @@ def test_the_policy_allows_nothing_inline_and_nothing_from_elsewhere():
     assert "unsafe" not in CONTENT_SECURITY_POLICY
     assert "default-src 'none'" in CONTENT_SECURITY_POLICY
     assert "frame-ancestors 'none'" in CONTENT_SECURITY_POLICY
-    assert set(re.findall(r"(?:script|style|img|connect)-src ([^;]+)", CONTENT_SECURITY_POLICY)) == {"'self'"}
+    assert set(re.findall(r"(?:script|style|connect)-src ([^;]+)", CONTENT_SECURITY_POLICY)) == {"'self'"}
+    assert re.findall(r"img-src ([^;]+)", CONTENT_SECURITY_POLICY) == ["'self' blob:"]  # pictures made on the page
 
 
 @pytest.mark.parametrize(
@@ -129,6 +130,6 @@ def test_the_built_app_is_whole_and_within_its_size():
     wanted = [link[1:] for link in links if link != "./manifest.webmanifest"]
     paths = {route.path for route in webapp_routes()}
     assert set(wanted) <= paths
-    assert len(gzip.compress((FOLDER / "sw.js").read_bytes())) < 25_000
+    assert len(gzip.compress((FOLDER / "sw.js").read_bytes())) < 27_000
     started = [FOLDER / path[1:] for path in wanted if path.endswith((".js", ".css"))]
     assert sum(len(gzip.compress(path.read_bytes())) for path in started) < 60_000
