@@ -90,3 +90,49 @@ async def test_it_needs_a_phone_the_scope_and_high_priority(server: RunningServe
     await phone.call("DELETE", "/v1/devices/self")
     nobody = await ring(sender)
     assert (nobody.status_code, nobody.json()["error"]["code"]) == (409, "no_phone_device")
+
+
+async def test_a_stopped_ring_is_silent_on_all_other_devices_and_a_repeat_changes_nothing(
+    server: RunningServer, phone: DeviceActor, sender: Program
+):
+    fold = await enroll(server, owner=phone, label="Fold")
+    desk = await enroll(server, owner=phone, label="desk", class_="desktop")
+    stranger = await enroll(server, await server.invite(new_owner=True))
+    rang = (await sender.call("POST", "/v1/ring", json={})).json()["id"]
+    assert (await desk.call("POST", f"/v1/rings/{rang}/stop")).status_code == 204
+    for device in (phone, fold):
+        [stopped] = await waiting(server, device, "ring.stopped")
+        assert (stopped.id, stopped.payload) == (rang, {"by": "desk"})
+    assert await waiting(server, desk, "ring.stopped") == []
+    assert await waiting(server, stranger, "ring.stopped") == []
+    for device in (desk, fold):
+        assert (await device.call("POST", f"/v1/rings/{rang}/stop")).status_code == 204
+    assert len(await waiting(server, phone, "ring.stopped")) == 1
+    assert await waiting(server, desk, "ring.stopped") == []
+
+
+async def test_a_relayed_ring_is_stopped_by_its_id_alone(server: RunningServer, phone: DeviceActor):
+    fold = await enroll(server, owner=phone, label="Fold")
+    relayed = "msg_" + "a" * 32  # the server never saw it
+    assert (await fold.call("POST", f"/v1/rings/{relayed}/stop")).status_code == 204
+    [stopped] = await waiting(server, phone, "ring.stopped")
+    assert (stopped.id, stopped.payload) == (relayed, {"by": "Fold"})
+    server.clock.advance(180)  # no ring sounds so long
+    assert await waiting(server, phone, "ring.stopped") == []
+
+
+async def test_what_is_no_ring_or_no_device_stops_nothing(server: RunningServer, phone: DeviceActor, sender: Program):
+    fold = await enroll(server, owner=phone, label="Fold")
+    for ring_id in ("nothing", "int_" + "a" * 32, "msg_" + "A" * 32):
+        assert (await phone.call("POST", f"/v1/rings/{ring_id}/stop")).status_code == 404
+    assert (await sender.call("POST", f"/v1/rings/msg_{'a' * 32}/stop")).status_code == 401
+    assert await waiting(server, fold, "ring.stopped") == []
+
+
+async def test_a_device_stops_60_rings_a_minute(server: RunningServer, phone: DeviceActor):
+    for number in range(60):
+        assert (await phone.call("POST", f"/v1/rings/msg_{number:032x}/stop")).status_code == 204
+    refused = await phone.call("POST", f"/v1/rings/msg_{'a' * 32}/stop")
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+    server.clock.advance(60)
+    assert (await phone.call("POST", f"/v1/rings/msg_{'a' * 32}/stop")).status_code == 204

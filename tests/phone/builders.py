@@ -9,7 +9,7 @@ from reflecto.contract.envelopes import Envelope
 from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.envelopes import BoxKeys
 from reflecto.phone.inbox import Arrived
-from reflecto.phone.state import Answer, Identity, PhoneState, Question
+from reflecto.phone.state import FEATURES, Answer, Identity, OpenEmergency, PhoneState, Question
 
 NOW = 1_754_800_000.0
 END = 1_754_800_600
@@ -54,7 +54,8 @@ def question(number: int = 1, *, answer: Answer | None = None, **changes: Any) -
 
 
 def phone(*questions: Question, **changes: Any) -> PhoneState:
-    return msgspec.structs.replace(PhoneState(identity=identity(), questions=questions), **changes)
+    made = PhoneState(identity=identity(), questions=questions, features=FEATURES)
+    return msgspec.structs.replace(made, **changes)
 
 
 def arrived(kind: str, envelope_id: str, payload: dict[str, Any], *, seq: int = 1, **source: str) -> Arrived:
@@ -69,3 +70,16 @@ def asked(number: int = 1, *, seq: int = 1, **changes: Any) -> Arrived:
 def closed(number: int = 1, *, seq: int = 2, status: str = "answered", **changes: Any) -> Arrived:
     won = {"choice_index": 0, "answered_by": "Pixel", "answered_by_id": OTHER_PHONE} if status == "answered" else {}
     return arrived("interaction.closed", id_of("int", number), {"status": status} | won | changes, seq=seq)
+
+
+def emergency(**changes: Any) -> OpenEmergency:
+    made = OpenEmergency(
+        id=id_of("msg", 9),
+        receipt="r" * 30,
+        source="CI",
+        message="Fire",
+        retry=60,
+        expires_at=int(NOW) + 3_600,
+        rang_at=NOW,
+    )
+    return msgspec.structs.replace(made, **changes)

@@ -5,9 +5,9 @@ import io
 import pytest
 
 from reflecto.phone import effects
-from reflecto.phone.desk import Desk, TapOn
+from reflecto.phone.desk import Acknowledge, Desk, Silence, TapOn
 from reflecto.phone.terminal import LiveLine
-from tests.phone.builders import NOW, id_of, phone, question
+from tests.phone.builders import NOW, emergency, id_of, phone, question
 from tests.phone.handset import Clock
 
 
@@ -65,7 +65,7 @@ def test_the_bell_sounds_at_once_and_then_every_second_for_the_duration(ringing:
 def test_any_key_stops_it_and_means_nothing_else(ringing: Ringing, key: bytes):
     ringing.ring(60)
 
-    assert ringing.desk.press(key) is None
+    assert ringing.desk.press(key) == Silence((id_of("msg", 1),))
 
     ringing.second(5)
     assert ringing.bells == 1
@@ -87,3 +87,28 @@ def test_on_paper_there_is_no_bell():
     ringing.second(3)
     assert ringing.bells == 0
     assert "CI rings for 5 s." in ringing.screen.getvalue()
+
+
+def test_a_ring_stopped_elsewhere_is_silent_here(ringing: Ringing):
+    ringing.ring(60, 1)
+    ringing.ring(60, 2)
+    ringing.desk.show(effects.RingStopped(id=id_of("msg", 1), by="Pixel"))
+    ringing.second()
+    assert ringing.bells == 3  # the other still sounds
+    ringing.desk.show(effects.RingStopped(id=id_of("msg", 2), by="Pixel"))
+    ringing.second(5)
+    assert ringing.bells == 3
+    assert "The ring was stopped on Pixel." in ringing.screen.getvalue()
+
+
+@pytest.mark.parametrize("key", [b"a", b"A"])
+def test_one_key_acknowledges_an_emergency_and_the_others_silence_it_here(ringing: Ringing, key: bytes):
+    going_on = emergency()
+    ringing.state = phone(question(1), emergencies=(going_on,))
+    ringing.desk.show(effects.Alarmed.of(going_on))
+    ringing.desk.show(effects.AlarmRang(id=going_on.id, duration=30))
+    ringing.desk.refresh(ringing.state, NOW)
+    assert "a acknowledges it everywhere; any other key silences it here" in ringing.screen.getvalue()
+    assert ringing.desk.press(b"1") == Silence(())
+    assert ringing.desk.press(key) == Acknowledge(going_on.id)
+    assert ringing.desk.press(b"1") == TapOn(question(1).id, 0)

@@ -70,7 +70,8 @@ def phone(
     """Be a phone: show questions as they come, answer with a key.
 
     The first start needs the setup code or link that `reflecto serve` or `reflecto invite` prints.
-    Keys: 1 to 4 answer the question in front, Tab or n goes to the next, q quits. Any key stops a ring.
+    Keys: 1 to 4 answer the question in front, Tab or n goes to the next, q quits. Any key stops a ring on all devices;
+    a acknowledges an emergency, any other key silences it here.
     """
     from reflecto.contract.limits import LABEL_MAX_CHARS
     from reflecto.phone.downloads import default_downloads_path
@@ -135,9 +136,14 @@ async def _run_phone(phone: "Phone", desk: "Desk | None", options: Options) -> i
 
 
 def _press(desk: "Desk", phone: "Phone", chunk: bytes) -> None:
-    from reflecto.phone.desk import TapOn
+    from reflecto.phone.desk import Acknowledge, Silence, TapOn
 
     match desk.press(chunk):
+        case Acknowledge(emergency_id):
+            phone.acknowledge(emergency_id)
+        case Silence(ring_ids):
+            phone.silence()
+            phone.stop_rings(ring_ids)
         case TapOn(interaction_id, choice_index):
             phone.tap(interaction_id, choice_index)
         case "quit":

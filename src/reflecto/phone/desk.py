@@ -8,7 +8,7 @@ from reflecto.phone import effects
 from reflecto.phone.effects import Effect
 from reflecto.phone.focus import Focus, chosen, follow, read_key, switch
 from reflecto.phone.lines import Teller, token_lines
-from reflecto.phone.state import PhoneState, Question
+from reflecto.phone.state import OpenEmergency, PhoneState, Question
 from reflecto.phone.terminal import LiveLine
 from reflecto.phone.text import duration, visible
 
@@ -18,6 +18,18 @@ class TapOn(NamedTuple):
 
     id: str
     choice_index: int
+
+
+class Acknowledge(NamedTuple):
+    """A key that acknowledges this emergency."""
+
+    id: str
+
+
+class Silence(NamedTuple):
+    """A key that stops these rings everywhere, and emergencies on this phone."""
+
+    ring_ids: tuple[str, ...]
 
 
 class Desk:
@@ -40,17 +52,21 @@ class Desk:
         self._open: tuple[Question, ...] = ()
         self._ahead_seconds = 0.0  # of the server's clock
         self._in_view: str | None = None  # the question that nothing was printed below
-        self._rings_until: float | None = None  # by `monotonic`
+        self._rings: dict[str, float] = {}  # what sounds, until when by `monotonic`; emergencies too
+        self._emergencies: tuple[OpenEmergency, ...] = ()
 
     def show(self, effect: Effect) -> None:
         """Print what there is to tell."""
         if isinstance(effect, effects.TokenShown):
             self._line.print(token_lines(effect))
             return
-        self._line.print(self._teller.describe(effect, self._now(), self._line.columns()))
-        self._in_view = None
-        if isinstance(effect, effects.Rang):
-            self._rings_until = max(self._rings_until or 0.0, self._monotonic() + effect.duration)
+        if not isinstance(effect, effects.AlarmRang):  # the bell and the live line tell of it
+            self._line.print(self._teller.describe(effect, self._now(), self._line.columns()))
+            self._in_view = None
+        if isinstance(effect, effects.Rang | effects.AlarmRang):
+            self._rings[effect.id] = self._monotonic() + effect.duration
+        elif isinstance(effect, effects.RingStopped | effects.AlarmEnded | effects.Acknowledging):
+            self._rings.pop(effect.id, None)
         if not isinstance(effect, effects.Opened):
             return
         if self._focus.current is None:
@@ -66,6 +82,7 @@ class Desk:
         """
         self._ahead_seconds = now - self._clock()
         self._open = state.open_questions()
+        self._emergencies = tuple(each for each in state.emergencies if not each.acknowledged)
         before = self._focus.current
         self._focus = follow(self._focus, self._open_ids(), self._monotonic())
         if self.takes_keys and self._focus.current not in {before, self._in_view}:
@@ -74,13 +91,18 @@ class Desk:
             self._line.ring()
         self._line.draw(self._status())
 
-    def press(self, chunk: bytes) -> TapOn | Literal["quit"] | None:
-        """Return what the keys just read ask for; switching between questions and silencing a ring is done here."""
-        if self._is_ringing():
-            self._rings_until = None  # whatever the key: who reaches for a ringing phone answers nothing with it
-            self._line.draw(self._status())
-            return None
+    def press(self, chunk: bytes) -> TapOn | Acknowledge | Silence | Literal["quit"] | None:
+        """Return what the keys just read ask for; switching between questions is done here."""
         key = read_key(chunk)
+        if key == "acknowledge" and self._emergencies:
+            return Acknowledge(self._emergencies[0].id)
+        if self._is_ringing():
+            # Whatever the key: who reaches for a ringing phone answers nothing with it.
+            emergencies = {each.id for each in self._emergencies}
+            stopped = tuple(ring_id for ring_id in self._rings if ring_id not in emergencies)
+            self._rings.clear()
+            self._line.draw(self._status())
+            return Silence(stopped)
         if key == "quit":
             return "quit"
         front = self._front()
@@ -99,7 +121,8 @@ class Desk:
         self._line.draw("")
 
     def _is_ringing(self) -> bool:
-        return self._rings_until is not None and self._monotonic() < self._rings_until
+        self._rings = {ring_id: until for ring_id, until in self._rings.items() if self._monotonic() < until}
+        return bool(self._rings)
 
     def _open_ids(self) -> list[str]:
         return [question.id for question in self._open]
@@ -117,8 +140,10 @@ class Desk:
         return self._clock() + self._ahead_seconds
 
     def _status(self) -> str:
-        if self._rings_until is not None and self._is_ringing():
-            left = duration(self._rings_until - self._monotonic())
+        if self._emergencies:
+            return self._emergency_status(self._emergencies[0])
+        if self._is_ringing():
+            left = duration(max(self._rings.values()) - self._monotonic())
             return f"Ringing, {left} left" + ("; any key stops it" if self.takes_keys else "")
         front = self._front()
         if front is None:
@@ -129,3 +154,10 @@ class Desk:
         keys = ", ".join(f"{index + 1} {visible(choice)}" for index, choice in enumerate(front.choices))
         others = f"; Tab: next of {len(self._open)}" if len(self._open) > 1 else ""
         return f"{status}{others}; q quits; {keys}"
+
+    def _emergency_status(self, emergency: OpenEmergency) -> str:
+        status = f"Emergency of {visible(emergency.source)}, {duration(emergency.expires_at - self._now())} left"
+        if not self.takes_keys:
+            return status
+        silences = "; any other key silences it here" if self._is_ringing() else ""
+        return f"{status}; a acknowledges it everywhere{silences}"

@@ -6,12 +6,13 @@ what was not saved was not acknowledged and comes again, what was saved is sent.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, Literal
 
 import msgspec
 
 from reflecto.phone import effects, inbox, readers
+from reflecto.phone.alarms import Acknowledged, Silenced
 from reflecto.phone.answering import Rule
 from reflecto.phone.backoff import SETTLED_SECONDS, Backoff
 from reflecto.phone.downloads import DownloadError, Downloads
@@ -20,7 +21,7 @@ from reflecto.phone.inbox import Event, Tapped, Tick
 from reflecto.phone.keyring import Keyring
 from reflecto.phone.lifecycle import Step
 from reflecto.phone.link import Link, LinkError, RevokedError
-from reflecto.phone.state import Identity, PhoneState
+from reflecto.phone.state import FEATURES, Identity, PhoneState
 from reflecto.phone.state_file import StateFile
 
 TICK_SECONDS: Final = 1.0
@@ -68,6 +69,7 @@ class Phone:
         self._clock_ahead_seconds = 0.0
         self._acknowledged = 0
         self._work = asyncio.Event()  # something to send
+        self._stops: list[str] = []  # rings to silence elsewhere
         self._up = asyncio.Event()  # the stream has just come up
         self._is_up = False
         self._ending: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
@@ -101,6 +103,19 @@ class Phone:
         question = self.state.question(interaction_id)
         if question is not None and question.phase == "open":
             self.apply(Tapped(question.id, self._keys.sign(question, choice_index, int(self._clock()))))
+
+    def acknowledge(self, emergency_id: str) -> None:
+        """End an emergency everywhere; that is stored before it is sent, as an answer is."""
+        self.apply(Acknowledged(emergency_id))
+
+    def silence(self) -> None:
+        """Ring no more for emergencies on this phone."""
+        self.apply(Silenced())
+
+    def stop_rings(self, ring_ids: Iterable[str]) -> None:
+        """Silence these rings on the owner's other devices; it is tried for as long as this phone runs."""
+        self._stops.extend(ring_ids)
+        self._work.set()
 
     def apply(self, event: Event) -> None:
         """Put one event through the rules."""
@@ -212,10 +227,18 @@ class Phone:
     async def _send_what_waits(self) -> None:
         while (question := self.state.unsent()) and question.answer:
             self.apply(await self._link.send_answer(question.id, question.answer))
+        while emergency := self.state.unsent_acknowledgement():
+            self.apply(await self._link.acknowledge_emergency(emergency))
+        while self._stops:
+            await self._link.stop_ring(self._stops[0])
+            del self._stops[0]
         if self._acknowledged != self.state.cursor:
             cursor = self.state.cursor
             await self._link.acknowledge(cursor)
             self._acknowledged = cursor
+        if self.state.features != FEATURES:  # enrolled by another version
+            await self._link.report_features(FEATURES)
+            self._take(Step(msgspec.structs.replace(self.state, features=FEATURES)))
 
     async def _wait_for_stream(self, seconds: float) -> None:
         """Wait, but no longer than until the stream is back: then the server is there again."""

@@ -4,8 +4,10 @@ from typing import Literal
 
 import msgspec
 
-from reflecto.phone.state import Question
+from reflecto.contract.envelopes import ImagePayload
+from reflecto.phone.state import OpenEmergency, Question
 
+AlarmOutcome = Literal["acknowledged", "cancelled", "expired", "not_recorded"]
 Outcome = Literal["sent", "answered_elsewhere", "withdrawn", "expired", "not_recorded"]
 
 
@@ -115,7 +117,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Notified(Effect, frozen=True, kw_only=True, tag="notification"):
-    """A message to read. `markdown`: that is how it is written."""
+    """A message to read. `markdown`, `html`: that is how it is written. `timestamp`: the sender's time for it."""
 
     id: str
     source: str
@@ -127,6 +129,10 @@ class Notified(Effect, frozen=True, kw_only=True, tag="notification"):
     url_title: str | None = None
     actions: tuple[Action, ...] = ()
     markdown: bool = False
+    html: bool = False
+    monospace: bool = False
+    timestamp: int | None = None
+    image: ImagePayload | None = None
 
 
 class DocumentSaved(Effect, frozen=True, kw_only=True, tag="document"):
@@ -157,6 +163,67 @@ class Rang(Effect, frozen=True, kw_only=True, tag="ring"):
     source: str
     duration: int
     message: str | None = None
+
+
+class RingStopped(Effect, frozen=True, kw_only=True, tag="ring_stopped"):
+    """A ring was stopped on the device that `by` names: be silent."""
+
+    id: str
+    by: str
+
+
+class Alarmed(Effect, frozen=True, kw_only=True, tag="emergency"):
+    """An emergency; it goes on until `expires_at` (Unix seconds). `resumed`: it was shown in an earlier run."""
+
+    id: str
+    receipt: str
+    source: str
+    message: str
+    title: str | None
+    html: bool
+    url: str | None
+    url_title: str | None
+    retry: int
+    expires_at: int
+    resumed: bool = False
+
+    @classmethod
+    def of(cls, emergency: OpenEmergency, *, resumed: bool = False) -> "Alarmed":
+        """Tell of this emergency."""
+        return cls(
+            id=emergency.id,
+            receipt=emergency.receipt,
+            source=emergency.source,
+            message=emergency.message,
+            title=emergency.title,
+            html=emergency.html,
+            url=emergency.url,
+            url_title=emergency.url_title,
+            retry=emergency.retry,
+            expires_at=emergency.expires_at,
+            resumed=resumed,
+        )
+
+
+class AlarmRang(Effect, frozen=True, kw_only=True, tag="emergency_ring"):
+    """The emergency rings: sound for `duration` seconds, or until somebody is there."""
+
+    id: str
+    duration: int
+
+
+class Acknowledging(Effect, frozen=True, kw_only=True, tag="acknowledging"):
+    """The owner has acknowledged it, and that is stored; the server's word is still out."""
+
+    id: str
+
+
+class AlarmEnded(Effect, frozen=True, kw_only=True, tag="emergency_ended"):
+    """An emergency's end; `by` is the label of the phone that acknowledged it, None: this one did, or none."""
+
+    id: str
+    outcome: AlarmOutcome
+    by: str | None = None
 
 
 class RingMissed(Effect, frozen=True, kw_only=True, tag="ring_missed"):

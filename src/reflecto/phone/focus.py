@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple
 
 GUARD_SECONDS: Final = 0.4  # a key pressed sooner after a question appeared was meant for something else
 
-Key = Literal["1", "2", "3", "4", "next", "quit"]
+Key = Literal["1", "2", "3", "4", "next", "acknowledge", "quit"]
 
 _KEYS: Final[dict[bytes, Key]] = {
     b"1": "1",
@@ -16,6 +16,8 @@ _KEYS: Final[dict[bytes, Key]] = {
     b"\t": "next",
     b"n": "next",
     b"N": "next",
+    b"a": "acknowledge",
+    b"A": "acknowledge",
     b"q": "quit",
     b"Q": "quit",
     b"\x04": "quit",  # Ctrl-D

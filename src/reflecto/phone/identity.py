@@ -17,7 +17,7 @@ from reflecto.phone.effects import Enrolled
 from reflecto.phone.inbox import hold_token
 from reflecto.phone.keyring import raw_key
 from reflecto.phone.replies import describe_failure, read_refusal, retry_after_seconds
-from reflecto.phone.state import HeldToken, Identity, PhoneState
+from reflecto.phone.state import FEATURES, HeldToken, Identity, PhoneState
 
 ENROLL_PATH: Final = "/v1/enroll"
 LINK_PATH: Final = "/enroll"  # the page that a setup link opens
@@ -87,6 +87,7 @@ async def enroll(
         label=label,
         type="cli",
         device_class="phone",
+        features=FEATURES,
     )
     reply = await _redeem(http, url, request)
     identity = Identity(
@@ -106,7 +107,7 @@ async def enroll(
 
 def first_state(identity: Identity, token: HeldToken | None) -> PhoneState:
     """Return the state of a phone just enrolled. The token is held in it until it could be shown."""
-    state = PhoneState(identity=identity)
+    state = PhoneState(identity=identity, features=FEATURES)
     return hold_token(state, token).state if token else state
 
 

@@ -11,7 +11,8 @@ import msgspec
 from reflecto.contract.envelopes import Envelope, InteractionClosedPayload, InteractionPayload, TokenCreatedPayload
 from reflecto.contract.ids import is_id
 from reflecto.contract.limits import CHOICES_MAX, CHOICES_MIN
-from reflecto.phone import effects
+from reflecto.phone import alarms, effects
+from reflecto.phone.alarms import Acknowledged, AlarmVerdict, Silenced
 from reflecto.phone.lifecycle import Step, Verdict, end_overdue, judge, sending, tap
 from reflecto.phone.readers import (
     payload_of,
@@ -53,7 +54,7 @@ class Tapped(NamedTuple):
     answer: Answer
 
 
-Event = Arrived | Unopened | Tick | Tapped | Verdict
+Event = Arrived | Unopened | Tick | Tapped | Verdict | Acknowledged | Silenced | AlarmVerdict
 
 
 def advance(state: PhoneState, event: Event, now: float) -> Step:
@@ -64,7 +65,15 @@ def advance(state: PhoneState, event: Event, now: float) -> Step:
         case Unopened(seq, reason):
             return Step(msgspec.structs.replace(state, cursor=seq), (effects.Unreadable(seq=seq, reason=reason),))
         case Tick():
-            return end_overdue(state, now)
+            overdue = end_overdue(state, now)
+            sounded = alarms.sound_due(overdue.state, now)
+            return Step(sounded.state, overdue.effects + sounded.effects)
+        case Acknowledged(emergency_id):
+            return alarms.acknowledge(state, emergency_id)
+        case Silenced():
+            return alarms.silence(state)
+        case AlarmVerdict():
+            return alarms.judge_acknowledgement(state, event)
         case Tapped(interaction_id, answer):
             overdue = end_overdue(state, now)  # a tap in the very second of the end comes too late
             step = tap(overdue.state, interaction_id, answer)
@@ -83,7 +92,12 @@ def resume(state: PhoneState, now: float) -> Step:
         for question in overdue.state.questions
     )
     held = tuple(effects.TokenHeld(id=token.id, label=token.label) for token in state.tokens)
-    return Step(overdue.state, held + overdue.effects + left)
+    going_on = tuple(
+        effects.Acknowledging(id=each.id) if each.acknowledged else effects.Alarmed.of(each, resumed=True)
+        for each in state.emergencies
+    )
+    sounded = alarms.sound_due(overdue.state, now)
+    return Step(sounded.state, held + overdue.effects + left + going_on + sounded.effects)
 
 
 def hold_token(state: PhoneState, held: HeldToken) -> Step:
@@ -108,7 +122,7 @@ def _read(state: PhoneState, arrived: Arrived, now: float) -> Step:
     # Not max(): a server restored from a backup counts on from a smaller number.
     state = msgspec.structs.replace(state, cursor=arrived.seq)
     mark = f"{envelope.type} {envelope.id}"
-    if mark in state.seen:
+    if mark in state.seen and envelope.type not in REPEATED:
         return Step(state)
     marked = _mark(state, mark, arrived.kept_until, now)
     reader = READERS.get(envelope.type, _read_unsupported)
@@ -167,6 +181,8 @@ def _read_unsupported(state: PhoneState, envelope: Envelope, now: float) -> Step
     return Step(state, (effects.Unsupported(id=envelope.id, type=envelope.type),))
 
 
+REPEATED: Final = frozenset({"emergency"})  # it comes again for each round
+
 READERS: Final[dict[str, Callable[[PhoneState, Envelope, float], Step]]] = {
     "interaction": _read_question,
     "interaction.closed": _read_closed,
@@ -174,5 +190,8 @@ READERS: Final[dict[str, Callable[[PhoneState, Envelope, float], Step]]] = {
     "notification": read_notification,
     "document": read_document,
     "ring": read_ring,
+    "ring.stopped": alarms.read_ring_stopped,
+    "emergency": alarms.read_emergency,
+    "emergency.closed": alarms.read_emergency_closed,
     "reminder": read_reminder,
 }

@@ -9,6 +9,7 @@ import msgspec
 from reflecto.contract.links import read_link
 from reflecto.phone import effects
 from reflecto.phone.effects import Effect
+from reflecto.phone.markup import Markup, read_html
 from reflecto.phone.text import cell_width, duration, local_time, visible, wrap
 
 _GUTTER: Final = "   \u2502 "  # a vertical bar: no line of a question can pass for one of this program
@@ -17,6 +18,12 @@ _UNSAFE_LINK: Final = "not a safe link"
 _CHOICE_INDENT: Final = "   "
 _GOES_ON: Final = "\u2026 "  # what wraps: names and titles of others are in it, and must not start a line
 _TOO_LATE: Final = " (your answer came too late)"
+_ALARM_ENDINGS: Final[dict[effects.AlarmOutcome, str]] = {
+    "acknowledged": "The emergency is acknowledged",
+    "cancelled": "The emergency was cancelled by its sender",
+    "expired": "The emergency has expired; nobody acknowledged it",
+    "not_recorded": "The server does not know the emergency any more; its sender was not told",
+}
 _ENDINGS: Final[dict[effects.Outcome, str]] = {
     "sent": "sent",
     "answered_elsewhere": "answered elsewhere",
@@ -54,10 +61,8 @@ class Teller:
             case effects.Missed():
                 head = f"Missed: {visible(effect.source)} asked, and time ran out before it got here:"
                 return ["", *_say(head, columns), *_quote(effect.question, columns)]
-            case effects.Notified():
-                return _notification(effect, columns)
-            case effects.Reminded():
-                return _reminder(effect, columns)
+            case effects.Notified() | effects.Reminded() | effects.Alarmed():
+                return _message(effect, now, columns)
             case effects.Rang():
                 head = f"{visible(effect.source)} rings for {effect.duration} s."
                 return ["", *_say(head, columns), *(_quote(effect.message, columns) if effect.message else [])]
@@ -123,8 +128,8 @@ def _news(effect: Effect) -> str:
                 f'A sender token "{effect.label}" was made. It is kept until this phone runs on a terminal or with '
                 "--json, and shown there once."
             )
-        case effects.RingMissed():
-            text = f"Missed: {effect.source} rang, and it came too late to sound."
+        case effects.RingMissed() | effects.RingStopped() | effects.Acknowledging() | effects.AlarmEnded():
+            text = _alarm_news(effect)
         case effects.Unsupported():
             text = f"Something of type {effect.type} came, which this version cannot show."
         case effects.Unreadable():
@@ -143,15 +148,62 @@ def _news(effect: Effect) -> str:
     return visible(text)
 
 
+def _alarm_news(
+    effect: effects.RingMissed | effects.RingStopped | effects.Acknowledging | effects.AlarmEnded,
+) -> str:
+    match effect:
+        case effects.RingMissed():
+            return f"Missed: {effect.source} rang, and it came too late to sound."
+        case effects.RingStopped():
+            return f"The ring was stopped on {effect.by}."
+        case effects.Acknowledging():
+            return "Acknowledging the emergency."
+        case effects.AlarmEnded():
+            by = f" on {effect.by}" if effect.by else ""
+            return f"{_ALARM_ENDINGS[effect.outcome]}{by}."
+
+
+def _message(
+    effect: effects.Notified | effects.Reminded | effects.Alarmed, now: float, columns: int | None
+) -> list[str]:
+    match effect:
+        case effects.Notified():
+            return _notification(effect, columns)
+        case effects.Reminded():
+            return _reminder(effect, columns)
+        case effects.Alarmed():
+            return _emergency(effect, now, columns)
+
+
 def _notification(notified: effects.Notified, columns: int | None) -> list[str]:
     title = f": {visible(notified.title)}" if notified.title else ""
     marks = [] if notified.priority == "default" else [f"[{visible(notified.priority)}]"]
     marks += [f"#{visible(tag)}" for tag in notified.tags]
+    marks += [f"(of {local_time(notified.timestamp)})"] if notified.timestamp is not None else []
     head = " ".join([visible(notified.source) + title, *marks])
-    links = _link(notified.url_title or "", notified.url, columns) if notified.url else []
+    text, links = _body(notified.message, notified.url, notified.url_title, columns, is_html=notified.html)
     for action in notified.actions:
         links += _link(action.label, action.url, columns)
-    return ["", *_say(head, columns), *_quote(notified.message, columns), *links]
+    picture = [f"{_CHOICE_INDENT}(a picture, not shown here)"] if notified.image else []
+    return ["", *_say(head, columns), *text, *picture, *links]
+
+
+def _emergency(alarmed: effects.Alarmed, now: float, columns: int | None) -> list[str]:
+    title = f": {visible(alarmed.title)}" if alarmed.title else ""
+    left = duration(alarmed.expires_at - now)
+    head = f"EMERGENCY of {visible(alarmed.source)}, rings every {alarmed.retry} s for {left}{title}"
+    text, links = _body(alarmed.message, alarmed.url, alarmed.url_title, columns, is_html=alarmed.html)
+    return ["", *_say(head, columns), *text, *links]
+
+
+def _body(
+    message: str, url: str | None, url_title: str | None, columns: int | None, *, is_html: bool
+) -> tuple[list[str], list[str]]:
+    """Return the lines of a text, and those of the links in it and with it."""
+    read = read_html(message) if is_html else Markup(message)
+    links = [line for name, address in read.links for line in _link(name, address, columns)]
+    links += _link(url_title or "", url, columns) if url else []
+    return _quote(read.text, columns), links
 
 
 def _link(name: str, url: str, columns: int | None) -> list[str]:

@@ -17,9 +17,10 @@ from reflecto.contract.devices import SyncEntry
 from reflecto.contract.interactions import AnswerResponse
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.refusals import Refusal
+from reflecto.phone.alarms import AlarmVerdict
 from reflecto.phone.lifecycle import Verdict
 from reflecto.phone.replies import describe_failure, read_refusal, retry_after_seconds
-from reflecto.phone.state import Answer, Identity
+from reflecto.phone.state import Answer, Identity, OpenEmergency
 
 SILENCE_MAX_SECONDS: Final = 45.0  # the server sends a comment every 20 s; after two of them missed, the line is dead
 REQUEST_SECONDS: Final = 15.0
@@ -99,17 +100,39 @@ class Link:
         response = await self._post(f"/v1/interactions/{interaction_id}/answer", msgspec.to_builtins(answer))
         if response.status_code == httpx.codes.OK and _is_acceptance(response, interaction_id):
             return Verdict(interaction_id, "accepted", answer.choice_index)
-        refusal = read_refusal(response)
-        if refusal is None or refusal.status >= httpx.codes.INTERNAL_SERVER_ERROR or refusal.status in _RETRYABLE:
-            raise _not_definite(response)
-        if refusal.code == errors.INVALID_TOKEN.code:
-            raise RevokedError
-        return _verdict(interaction_id, refusal)
+        return _verdict(interaction_id, _definite_refusal(response))
+
+    async def acknowledge_emergency(self, emergency: OpenEmergency) -> AlarmVerdict:
+        """Tell the server and return its definite word. Raises: LinkError, RevokedError."""
+        response = await self._post(f"/v1/emergencies/{emergency.receipt}/acknowledge", {})
+        if response.status_code == httpx.codes.NO_CONTENT:
+            return AlarmVerdict(emergency.id, "acknowledged")
+        refusal = _definite_refusal(response)
+        if refusal.code == errors.EMERGENCY_CLOSED.code:
+            return AlarmVerdict(
+                emergency.id, "cancelled" if refusal.details.get("status") == "cancelled" else "expired"
+            )
+        return AlarmVerdict(emergency.id, "not_recorded")
+
+    async def stop_ring(self, ring_id: str) -> None:
+        """Silence a ring on all devices. Raises: LinkError, RevokedError."""
+        response = await self._post(f"/v1/rings/{ring_id}/stop", {})
+        if response.status_code != httpx.codes.NO_CONTENT:
+            _definite_refusal(response)  # an older server, or no id of a ring: there is nothing else to try
+
+    async def report_features(self, features: tuple[str, ...]) -> None:
+        """Tell the server what this phone knows. Raises: LinkError, RevokedError."""
+        response = await self._send("PATCH", "/v1/devices/self", {"features": features})
+        if response.status_code != httpx.codes.OK:
+            _definite_refusal(response)
 
     async def _post(self, path: str, body: dict[str, Any]) -> httpx.Response:
+        return await self._send("POST", path, body)
+
+    async def _send(self, method: str, path: str, body: dict[str, Any]) -> httpx.Response:
         try:
-            return await self._http.post(
-                f"{self._base}{path}", json=body, headers=self._auth, timeout=self._request_timeout
+            return await self._http.request(
+                method, f"{self._base}{path}", json=body, headers=self._auth, timeout=self._request_timeout
             )
         except httpx.HTTPError as error:
             raise LinkError(describe_failure(error)) from None
@@ -152,6 +175,16 @@ def _verdict(interaction_id: str, refusal: Refusal) -> Verdict:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _definite_refusal(response: httpx.Response) -> Refusal:
+    """Return what the server itself refuses for good. Raises: LinkError for anything else, RevokedError."""
+    refusal = read_refusal(response)
+    if refusal is None or refusal.status >= httpx.codes.INTERNAL_SERVER_ERROR or refusal.status in _RETRYABLE:
+        raise _not_definite(response)
+    if refusal.code == errors.INVALID_TOKEN.code:
+        raise RevokedError
+    return refusal
 
 
 def _raise_for(response: httpx.Response) -> None:

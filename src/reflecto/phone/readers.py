@@ -30,9 +30,10 @@ def source_of(envelope: Envelope) -> str:
 
 
 def read_notification(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    """Show it, whole."""
-    del now
+    """Show it, whole, unless its time is over."""
     payload = payload_of(envelope, NotificationPayload)
+    if payload.delete_at is not None and now >= payload.delete_at:
+        return Step(state)
     notified = effects.Notified(
         id=envelope.id,
         source=source_of(envelope),
@@ -44,6 +45,10 @@ def read_notification(state: PhoneState, envelope: Envelope, now: float) -> Step
         url_title=payload.url_title,
         actions=tuple(effects.Action(label=action.label, url=action.url) for action in payload.actions),
         markdown=payload.markdown,
+        html=payload.html,
+        monospace=payload.monospace,
+        timestamp=payload.timestamp,
+        image=payload.image,
     )
     return Step(state, (notified,))
 

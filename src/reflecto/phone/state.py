@@ -5,6 +5,7 @@ from typing import Final, Literal
 import msgspec
 
 VERSION: Final = 1  # of the state file's form
+FEATURES: Final = ("emergency",)  # what this version knows, beyond what each did
 
 Phase = Literal["open", "sending"]
 
@@ -76,6 +77,27 @@ class HeldDocument(msgspec.Struct, frozen=True, kw_only=True):
         return f"HeldDocument({self.id})"
 
 
+class OpenEmergency(msgspec.Struct, frozen=True, kw_only=True):
+    """An emergency that goes on. `rang_at` and `expires_at` are Unix seconds, `retry` seconds.
+
+    `silenced`: it rings no more on this phone. `acknowledged`: it waits for the server's word on that.
+    """
+
+    id: str
+    receipt: str
+    source: str
+    message: str
+    title: str | None = None
+    html: bool = False
+    url: str | None = None
+    url_title: str | None = None
+    retry: int
+    expires_at: int
+    rang_at: float = 0.0
+    silenced: bool = False
+    acknowledged: bool = False
+
+
 class PhoneState(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that must survive a crash.
 
@@ -92,10 +114,20 @@ class PhoneState(msgspec.Struct, frozen=True, kw_only=True):
     lapsed: tuple[Question, ...] = ()
     tokens: tuple[HeldToken, ...] = ()
     documents: tuple[HeldDocument, ...] = ()
+    emergencies: tuple[OpenEmergency, ...] = ()
+    features: tuple[str, ...] = ()  # what the server was told that this phone knows
 
     def question(self, interaction_id: str) -> Question | None:
         """Return the question of this id, or None once it has ended."""
         return next((question for question in self.questions if question.id == interaction_id), None)
+
+    def emergency(self, emergency_id: str) -> OpenEmergency | None:
+        """Return the emergency of this id, or None once it has ended."""
+        return next((emergency for emergency in self.emergencies if emergency.id == emergency_id), None)
+
+    def unsent_acknowledgement(self) -> OpenEmergency | None:
+        """Return the oldest emergency whose acknowledgement waits for the server's word."""
+        return next((emergency for emergency in self.emergencies if emergency.acknowledged), None)
 
     def open_questions(self) -> tuple[Question, ...]:
         """Return those that wait for a tap, oldest first."""
