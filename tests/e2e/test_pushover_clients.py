@@ -183,6 +183,28 @@ def test_pushover_complete_may_attach_a_picture(
     assert latest(server, phone) == {"message": "Door"}
 
 
+def test_pushover_complete_follows_an_emergency_over_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A server that is killed goes on ringing when it is started again, and knows the receipt."""
+    data = tmp_path / "data"
+    with ServerProcess(data) as server:
+        owner = Phone.enrol(server.url, server.ready["code"], "Pixel")
+        monkeypatch.setattr(pushover_complete.pushover_api, "PUSHOVER_API_URL", f"{server.url}/1/")
+        raised = PushoverAPI(owner.token).send_message("me", "Fire", priority=2, retry=30, expire=3600)
+        server.kill()
+    with ServerProcess(data) as server:
+        monkeypatch.setattr(pushover_complete.pushover_api, "PUSHOVER_API_URL", f"{server.url}/1/")
+        client = PushoverAPI(owner.token)
+        before = client.check_receipt(raised["receipt"])
+        assert (before["status"], before["acknowledged"], before["expired"]) == (1, 0, 0)
+        headers = {"authorization": f"Bearer {owner.device_token}"}
+        for _ in range(2):
+            done = HTTP.post(f"{server.url}/v1/emergencies/{raised['receipt']}/acknowledge", headers=headers)
+            assert done.status_code == 204
+        after = client.check_receipt(raised["receipt"])
+        assert (after["acknowledged"], after["acknowledged_by_device"]) == (1, "Pixel")
+        assert client.cancel_receipt(raised["receipt"])["status"] == 1
+
+
 def test_pushover_complete_is_told_why_it_was_not_sent(complete: PushoverAPI):
     with pytest.raises(BadAPIRequestError, match="400: invalid_priority"):
         complete.send_message("me", "Fire", priority=3)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from reflecto.client.sync import Reflecto
@@ -12,6 +13,7 @@ from reflecto.phone import effects
 from reflecto.phone.downloads import Downloads
 from reflecto.phone.state import PhoneState
 from reflecto.phone.state_file import StateFile
+from tests.e2e.phones import HTTP, make_codes
 from tests.e2e.server_process import ServerProcess
 from tests.phone.handset import enrol, running
 
@@ -32,6 +34,54 @@ def path(tmp_path: Path) -> Path:
 def saved_state(path: Path) -> PhoneState:
     with StateFile(path) as store:
         return store.load()
+
+
+def test_an_emergency_is_acknowledged_for_all_and_a_ring_stopped_for_all(tmp_path: Path, path: Path):
+    other = tmp_path / "other" / "state.json"
+
+    async def play(server: ServerProcess) -> None:
+        held = await enrol(path, server.url, server.ready["code"])
+        assert held is not None
+        [code] = await asyncio.to_thread(make_codes, server.data, 1)
+        await enrol(other, server.url, code, "Second")
+        fields = {"token": held.token, "message": "Fire", "priority": 2, "retry": 60, "expire": 600}
+        async with running(path) as first, running(other) as second:
+            raised = await asyncio.to_thread(lambda: HTTP.post(f"{server.url}/1/messages.json", json=fields).json())
+            for handset in (first, second):
+                alarmed = await handset.wait_for(effects.Alarmed)
+                assert (alarmed.receipt, alarmed.message) == (raised["receipt"], "Fire")
+                await handset.wait_for(effects.AlarmRang)
+            second.phone.acknowledge(raised["request"])
+            assert (await first.wait_for(effects.AlarmEnded)).by == "Second"
+            await second.wait_for(effects.AlarmEnded, outcome="acknowledged")
+            with Reflecto(server.url, held.token) as reflecto:
+                rang = await asyncio.to_thread(reflecto.ring, 5)
+            for handset in (first, second):
+                await handset.wait_for(effects.Rang)
+            first.phone.stop_rings([rang.id])
+            assert await second.wait_for(effects.RingStopped) == effects.RingStopped(id=rang.id, by="Terminal")
+        found = HTTP.get(f"{server.url}/1/receipts/{raised['receipt']}.json", params={"token": held.token}).json()
+        assert (found["acknowledged"], found["acknowledged_by_device"]) == (1, "Second")
+
+    with ServerProcess(tmp_path / "data") as server:
+        within(lambda: play(server))
+
+
+def test_a_phone_of_an_older_version_reports_what_it_has_learned(tmp_path: Path, path: Path):
+    async def play(server: ServerProcess) -> None:
+        held = await enrol(path, server.url, server.ready["code"])
+        assert held is not None
+        with StateFile(path) as store:
+            store.save(msgspec.structs.replace(store.load(), features=()))
+        async with running(path) as handset:
+            await handset.wait_for(effects.Connected)
+            async with asyncio.timeout(20):
+                while not handset.phone.state.features:
+                    await asyncio.to_thread(lambda: HTTP.get(f"{server.url}/healthz"))
+        assert saved_state(path).features == ("emergency",)
+
+    with ServerProcess(tmp_path / "data") as server:
+        within(lambda: play(server))
 
 
 def test_everything_that_can_be_sent_is_told_and_a_document_is_in_the_folder(tmp_path: Path, path: Path):

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from reflecto.contract.ids import new_device_token, new_sender_token, new_setup_code
+from reflecto.contract.ids import new_device_token, new_sender_token, new_setup_code, short_form
 from reflecto.logs import RedactingFormatter, configure_logging, redact
 
 SECRETS = {
     "live": new_sender_token(),
     "test": new_sender_token(test=True),
     "device": new_device_token(),
+    "short": short_form(new_sender_token()),
     "code": new_setup_code(),
 }
 
@@ -55,7 +56,7 @@ def test_a_secret_in_a_line_is_replaced_and_the_rest_stays(secret: str, line: st
 
 def test_several_secrets_in_one_line_are_all_replaced():
     line = redact(" ".join(SECRETS.values()))
-    assert line == "[token] [token] [token] [setup code]"
+    assert line == "[token] [token] [token] [token] [setup code]"
 
 
 def test_secrets_in_arguments_of_a_log_call_are_replaced(log: tuple[logging.Logger, io.StringIO]):
