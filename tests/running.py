@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp
 
 from reflecto.api.connection import Connection
+from reflecto.api.forwarded import ForwardedWatch
 from reflecto.bootstrap import PushOptions, Services
 from reflecto.core.ports import Store
 from reflecto.core.queue_room import QueueLimits
@@ -87,7 +88,7 @@ class RunningServer:
 
     def app_routes(self) -> Sequence[BaseRoute]:
         """Return the route table."""
-        return cast("Router", self.services.create_app()).routes
+        return cast("Router", cast("ForwardedWatch", self.services.create_app()).app).routes
 
     async def invite(self, **choice: Any) -> str:
         """Return a fresh setup code."""

@@ -17,6 +17,7 @@ from reflecto.api.alarms import alarm_routes
 from reflecto.api.app import create_app
 from reflecto.api.auth import Authenticator
 from reflecto.api.devices import device_routes
+from reflecto.api.forwarded import ForwardedWatch
 from reflecto.api.health import health_routes
 from reflecto.api.hooks import hook_routes
 from reflecto.api.interactions import interaction_routes
@@ -196,14 +197,15 @@ class Services:
                 }
             ),
             *mcp.routes(),
-            *reference_routes(self.store, public_path),
+            *reference_routes(self.store, self.clock, public_path),
             *webapp_routes(),
         ]
         app = create_app(list(routes), partial(self._lifespan, mcp), public_path)
         if not trusted_proxies:
-            return app
+            return ForwardedWatch(app, ())
         trusted = [*trusted_proxies, *_as_seen_by_ipv6(trusted_proxies)]
-        return cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=trusted))
+        behind = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=trusted))
+        return ForwardedWatch(behind, trusted_proxies)
 
     @asynccontextmanager
     async def _lifespan(self, mcp: McpEndpoint, _app: ASGIApp) -> AsyncIterator[None]:

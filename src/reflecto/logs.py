@@ -3,6 +3,8 @@
 import logging
 import re
 import sys
+import time
+from collections.abc import Callable
 from typing import Final
 
 from reflecto.contract.ids import (
@@ -13,6 +15,7 @@ from reflecto.contract.ids import (
     TOKEN_PATTERN,
 )
 
+SELDOM_SECONDS: Final = 60
 _GROUP: Final = f"[{CODE_ALPHABET}]{{{CODE_GROUP_CHARS}}}"
 _SETUP_CODE: Final = re.compile(rf"\b{_GROUP}(?:-{_GROUP}){{{CODE_CHARS // CODE_GROUP_CHARS - 1}}}\b")
 # Also what only looks like one, such as an emergency's receipt: a line in the log can do without.
@@ -32,6 +35,29 @@ def redact(text: str) -> str:
     return _SETUP_CODE.sub("[setup code]", _SHORT_TOKEN.sub("[token]", TOKEN_PATTERN.sub("[token]", text)))
 
 
+class Seldom(logging.Filter):
+    """Lets a line of strangers' making through once a minute, and says how many like it came meanwhile."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._now = now
+        self._last: dict[str, tuple[float, int]] = {}  # message to when it was let through, how many were not since
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether the line is written."""
+        if record.levelno >= logging.ERROR or record.args:
+            return True
+        message, now = str(record.msg), self._now()
+        since, held = self._last.get(message, (-SELDOM_SECONDS, 0))
+        if now - since < SELDOM_SECONDS:
+            self._last[message] = (since, held + 1)
+            return False
+        self._last[message] = (now, 0)
+        if held:
+            record.msg = f"{message} ({held} more like it in the last {now - since:.0f} s)"
+        return True
+
+
 def configure_logging(level: str) -> None:
     """Log to standard error, one line per event; uvicorn's loggers go the same way."""
     handler = logging.StreamHandler(sys.stderr)
@@ -39,3 +65,7 @@ def configure_logging(level: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("httpcore").setLevel(logging.WARNING)  # it would log the addresses push services answer with
     logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
+    seldom = Seldom()
+    for each in list(logging.getLogger("uvicorn.error").filters):
+        logging.getLogger("uvicorn.error").removeFilter(each)
+    logging.getLogger("uvicorn.error").addFilter(seldom)  # "Invalid HTTP request received.", thousands a second

@@ -1,5 +1,6 @@
 import json
 import re
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import msgspec
@@ -9,6 +10,7 @@ from reflecto.api.openapi import document
 from reflecto.api.operations import OPERATIONS
 from reflecto.contract.errors import CATALOGUE
 from reflecto.core.enrolment import PUBLIC_URL_FACT
+from tests.actors import enroll
 from tests.running import RunningServer
 
 PAGES = {
@@ -74,8 +76,27 @@ async def test_head_tells_the_length_without_the_body(path: str, server: Running
 
 
 async def test_both_forms_of_the_document_are_served_whole(server: RunningServer):
-    assert (await server.http.get("/openapi.json")).content == document()
-    assert msgspec.yaml.decode((await server.http.get("/openapi.yaml")).content) == json.loads(document())
+    in_json = (await server.http.get("/openapi.json")).content
+    day = datetime.fromtimestamp(server.clock.now() + 2 * 86_400, UTC).date().isoformat()
+    assert in_json == document().replace(b"2025-08-10T09:00:00+02:00", f"{day}T09:00:00+02:00".encode())
+    assert msgspec.yaml.decode((await server.http.get("/openapi.yaml")).content) == json.loads(in_json)
+
+
+@pytest.mark.parametrize("days", [0, 1, 400])
+async def test_the_example_of_a_reminder_can_be_set_whenever_it_is_read(server: RunningServer, days: int):
+    server.clock.advance(days * 86_400)
+    sender = (await enroll(server)).default_program()
+    served = (await server.http.get("/openapi.json")).json()
+    (example,) = served["components"]["schemas"]["ReminderRequest"]["properties"]["at"]["examples"]
+    done = await sender.call("POST", "/v1/reminders", json={"message": "Stand-up", "at": example})
+    assert done.status_code == 201, done.text
+
+
+async def test_the_document_knows_the_keys_that_a_device_is_told(server: RunningServer):
+    phone = await enroll(server)
+    served = (await server.http.get("/openapi.json")).json()
+    listed = (await phone.call("GET", "/v1/devices")).json()["devices"][0]
+    assert set(served["components"]["schemas"]["PeerState"]["properties"]) == set(listed)
 
 
 async def test_the_page_needs_nothing_but_its_own_style(page: Page):

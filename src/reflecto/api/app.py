@@ -20,11 +20,20 @@ def create_app(routes: list[BaseRoute], lifespan: Lifespan, public_path: str = "
     under_path = PublicPath(public_path)
 
     async def not_routed(scope: Scope, receive: Receive, send: Send) -> None:
+        path = one_path(scope.get("path", "/"))
+        if scope["type"] == "http" and path != scope["path"]:
+            await router({**scope, "path": path, "raw_path": path.encode()}, receive, send)
+            return
         if not await under_path.answer(router, scope, receive, send):
             await _not_found(scope, receive, send)
 
     router = Router(routes, redirect_slashes=False, default=not_routed, lifespan=lifespan)
     return router
+
+
+def one_path(path: str) -> str:
+    """Return the path that is meant by one with slashes too many: a base URL that ends in one has two in the middle."""
+    return "/" + "/".join(part for part in path.split("/") if part)
 
 
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:

@@ -6,36 +6,41 @@ Document and templates are loaded when the first reader comes: a server starts a
 import asyncio
 import gzip
 import hashlib
-from functools import cache
+from datetime import UTC, datetime
+from functools import cache, lru_cache
 from typing import Final
 
 import msgspec
 from starlette.routing import Route
 
+from reflecto.api.fields.note import REMINDER_EXAMPLE
 from reflecto.api.http import Call, Endpoint
 from reflecto.api.webapp import REVALIDATE, WebFile
+from reflecto.core.clock import Clock
 from reflecto.core.enrolment import PUBLIC_URL_FACT
 from reflecto.core.ports import Store
 
 HTML: Final = b"text/html; charset=utf-8"
 CSS: Final = b"text/css; charset=utf-8"
+DAYS_KEPT: Final = 4
 TEXT: Final = b"text/plain; charset=utf-8"
 
 
-def reference_routes(store: Store, public_path: str = "") -> list[Route]:
+def reference_routes(store: Store, clock: Clock, public_path: str = "") -> list[Route]:
     """Return /openapi.json, /openapi.yaml, /docs, its style, and /llms.txt. `public_path` is before every path.
 
     They are made in threads when they are first asked for: that takes long, and to import what makes them too.
     """
 
     async def openapi_json(call: Call) -> None:
-        await (await asyncio.to_thread(_document, public_path)).answer(call)
+        await (await asyncio.to_thread(_document, public_path, _day_to_come(clock))).answer(call)
 
     async def openapi_yaml(call: Call) -> None:
-        await (await asyncio.to_thread(_document_yaml, public_path)).answer(call)
+        await (await asyncio.to_thread(_document_yaml, public_path, _day_to_come(clock))).answer(call)
 
     async def docs(call: Call) -> None:
-        await (await asyncio.to_thread(_page, await store.recall(PUBLIC_URL_FACT) or "")).answer(call)
+        public_url = await store.recall(PUBLIC_URL_FACT) or ""
+        await (await asyncio.to_thread(_page, public_url, _day_to_come(clock))).answer(call)
 
     async def docs_style(call: Call) -> None:
         await (await asyncio.to_thread(_style)).answer(call)
@@ -52,18 +57,27 @@ def reference_routes(store: Store, public_path: str = "") -> list[Route]:
     ]
 
 
-@cache
-def _document(public_path: str) -> WebFile:
+def _day_to_come(clock: Clock) -> str:
+    """Return tomorrow's date or the one after, wherever one is: an example of a reminder must not lie in the past."""
+    return datetime.fromtimestamp(clock.now() + 2 * 86_400, UTC).date().isoformat()
+
+
+def _dated(text: bytes, day: str) -> bytes:
+    return text.replace(REMINDER_EXAMPLE.encode(), f"{day}{REMINDER_EXAMPLE[len(day) :]}".encode())
+
+
+@lru_cache(DAYS_KEPT)
+def _document(public_path: str, day: str) -> WebFile:
     from reflecto.api.openapi import document  # noqa: PLC0415  see above
 
-    return _file(b"application/json", document(public_path))
+    return _file(b"application/json", _dated(document(public_path), day))
 
 
-@cache
-def _document_yaml(public_path: str) -> WebFile:
+@lru_cache(DAYS_KEPT)
+def _document_yaml(public_path: str, day: str) -> WebFile:
     from reflecto.api.openapi import document_yaml  # noqa: PLC0415  see above
 
-    return _file(b"application/yaml", document_yaml(public_path))
+    return _file(b"application/yaml", _dated(document_yaml(public_path), day))
 
 
 @cache
@@ -73,12 +87,12 @@ def _style() -> WebFile:
     return _file(CSS, style().encode())
 
 
-@cache
-def _page(public_url: str) -> WebFile:
+@lru_cache(DAYS_KEPT)
+def _page(public_url: str, day: str) -> WebFile:
     from reflecto.api.openapi import document  # noqa: PLC0415  see above
     from reflecto.api.reference_page import render_page  # noqa: PLC0415  see above
 
-    return _file(HTML, render_page(msgspec.json.decode(document()), public_url).encode())
+    return _file(HTML, render_page(msgspec.json.decode(_dated(document(), day)), public_url).encode())
 
 
 @cache

@@ -12,6 +12,7 @@ from reflecto.cli.connection import connection_options, find_connection, warn_if
 from reflecto.cli.durations import duration_seconds
 from reflecto.cli.interruption import Interrupted, signals_interrupt
 from reflecto.cli.live_line import LiveLine
+from reflecto.cli.streams import read_standard_input
 
 if TYPE_CHECKING:
     from reflecto.client.results import Answer, Question
@@ -100,10 +101,7 @@ def ask(
 def _read_question(argument: str) -> str:
     if argument != "-":
         return argument
-    try:
-        return sys.stdin.read(_QUESTION_READ_CHARS).rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise click.UsageError("the question on standard input is not text") from None
+    return read_standard_input(_QUESTION_READ_CHARS, "the question").rstrip("\r\n")
 
 
 def _ask(reflecto: "Reflecto", asking: Asking) -> "Answer":

@@ -131,6 +131,7 @@ def _check_health(url: str) -> Generator[Finding, None, bool]:
             return False
         yield from _compare_versions(version)
         yield from _check_app(health)
+        yield from _check_proxy(health)
         yield from _check_store(http, url)
         yield from _check_clock(health, asked_at, replied_at)
     return True
@@ -168,6 +169,13 @@ def _check_app(health: httpx.Response) -> Iterator[Finding]:
             yield warning("app", "the server hands out a web app that is older than its sources", rebuild)
         case "missing":
             yield warning("app", "the server has no web app to hand out", rebuild)
+
+
+def _check_proxy(health: httpx.Response) -> Iterator[Finding]:
+    """Tell where the server does not know the proxy that this request came through; an older one does not say."""
+    if health.json().get("proxy") == "not_trusted":
+        said = "the server is behind a proxy that it does not trust, so strangers share one address and its limits"
+        yield warning("proxy", said, "name the proxy's address in trusted_proxies")
 
 
 def _check_store(http: httpx.Client, url: str) -> Iterator[Finding]:

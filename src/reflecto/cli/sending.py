@@ -13,6 +13,7 @@ from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import Exit
 from reflecto.cli.live_line import LiveLine
 from reflecto.cli.output import show_failure, show_warnings
+from reflecto.cli.streams import read_standard_input
 from reflecto.phone.text import visible
 
 if TYPE_CHECKING:
@@ -87,10 +88,7 @@ def read_text(argument: str | None, token: str | None, what: str) -> str:
         raise click.UsageError(f"{what} is missing; give it as an argument, or through a pipe")
     if token == "-":
         raise click.UsageError(f"only one of {what} and --token can come from standard input")
-    try:
-        return sys.stdin.read(TEXT_READ_CHARS).rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise click.UsageError(f"{what} on standard input is not text") from None
+    return read_standard_input(TEXT_READ_CHARS, what).rstrip("\r\n")
 
 
 def finish(warnings: "Sequence[Caveat]", *, reached: int | None = None, selector: str | None = None) -> int:

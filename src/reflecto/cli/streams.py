@@ -1,9 +1,12 @@
 """Standard streams that a command may have been started without (`>&-`, `2>&-`, some cron and service managers)."""
 
+import codecs
 import io
 import os
 import sys
 from pathlib import Path
+
+import click
 
 
 class ClosedOutput(io.TextIOBase):
@@ -32,3 +35,20 @@ def fill_missing_streams() -> None:
         sys.stdout = ClosedOutput()
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  lives as long as the process
+
+
+def read_standard_input(max_chars: int, what: str) -> str:
+    """Return text from standard input, without the byte order mark of Windows. Raises: click.UsageError."""
+    stdin = getattr(sys.stdin, "buffer", None)
+    if stdin is None:  # replaced by something that holds text already
+        return sys.stdin.read(max_chars).removeprefix("\ufeff")
+    encoding = sys.stdin.encoding if sys.platform == "win32" else "utf-8"
+    read = stdin.read(max_chars * 4)
+    try:
+        # A character may be cut off at the end of what was read.
+        text = codecs.getincrementaldecoder(encoding)().decode(read, final=len(read) < max_chars * 4)
+    except UnicodeDecodeError:
+        raise click.UsageError(
+            f"{what} on standard input is not UTF-8; convert it first, for example with `iconv -f latin1 -t utf-8`"
+        ) from None
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")[:max_chars]

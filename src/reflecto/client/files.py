@@ -14,7 +14,7 @@ def read_document(path: Path, filename: str | None = None) -> tuple[str, str]:
 
 
 def text_of(content: str | bytes) -> str:
-    """Return the text to the byte, line endings included. Raises: InvalidFile."""
+    """Return the text as it is, line endings included. Raises: InvalidFile."""
     if len(content) > DOCUMENT_MAX_BYTES:
         raise InvalidFile(
             f"a document may have {DOCUMENT_MAX_BYTES} bytes",
@@ -24,6 +24,6 @@ def text_of(content: str | bytes) -> str:
     if isinstance(content, str):
         return content
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")  # without the byte order mark of Windows
     except UnicodeDecodeError:
         raise InvalidFile("a document must be text in UTF-8", code="invalid_content") from None

@@ -23,6 +23,15 @@ from reflecto.api.fields.note import (
 )
 from reflecto.contract import devices, limits, tokens
 
+DEVICE_STATE: Final = {
+    "device_id": an_id("dev", "The device's id"),
+    "label": DEVICE_LABEL,
+    "type": DEVICE_TYPE,
+    "class": DEVICE_CLASS,
+    "reachable": note("A stream of it is open now", True),
+    "last_seen_at": note("When it last called, in Unix seconds; null: never", TIME),
+    "app_build": APP_BUILD,
+}
 DEVICES: Final[Notes] = {
     devices.EnrollRequest: {
         "code": note("The setup code; case, spaces and dashes do not matter", "7F3K-Q2MA-9XTB-W4HD"),
@@ -48,16 +57,14 @@ DEVICES: Final[Notes] = {
         ),
         "expires_at": a_time("When it stops working", 600),
     },
-    devices.DeviceState: {
-        "device_id": an_id("dev", "The device's id"),
-        "label": DEVICE_LABEL,
-        "type": DEVICE_TYPE,
-        "class": DEVICE_CLASS,
-        "reachable": note("A stream of it is open now", True),
-        "last_seen_at": note("When it last called, in Unix seconds; null: never", TIME),
-        "app_build": APP_BUILD,
-    },
+    devices.DeviceState: DEVICE_STATE,
     devices.DeviceList: {"devices": {"description": "All devices of the owner"}},
+    devices.PeerState: {
+        **DEVICE_STATE,
+        "public_key": note("Its X25519 public key in base64, to seal for it", KEY_EXAMPLE),
+        "signing_key": note("Its Ed25519 public key in base64, to check what it signed", KEY_EXAMPLE),
+    },
+    devices.PeerList: {"devices": {"description": "All devices of the owner"}},
     devices.UpdateDeviceRequest: {
         "label": DEVICE_LABEL,
         "app_build": note("The app's build number", 42),

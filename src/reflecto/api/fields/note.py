@@ -19,6 +19,7 @@ PUSH_SECRET_EXAMPLE: Final = "BTBZMqHH6r4Tts7J_aSIgg"
 # Not all that is refused: a host must also be one for a browser, see contract/links.py.
 WEB_URL_PATTERN: Final = r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\\s]+([/?#][^\\\s]*)?$"
 TIME: Final = 1754800000
+REMINDER_EXAMPLE: Final = "2025-08-10T09:00:00+02:00"  # served as a day that is still to come
 
 
 def note(description: str, example: Any, **schema: Any) -> dict[str, Any]:
@@ -57,6 +58,7 @@ SELECTOR = note(
     "a name that no device has becomes a warning",
     "phone",
     minLength=1,
+    maxLength=limits.SELECTOR_MAX_CHARS,
 )
 DEVICE_LABEL = note("The device's name, for people", "Pixel 9")
 DEVICE_TYPE = note("What kind of device it is", "android", enum=["android", "extension", "web", "cli"])

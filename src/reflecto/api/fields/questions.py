@@ -23,6 +23,7 @@ QUESTIONS: Final[Notes] = {
         "choices": note(
             f"The labels to choose from, each 1 to {limits.CHOICE_MAX_CHARS} characters, not blank and no two alike",
             ["Approve", "Deny"],
+            uniqueItems=True,
         ),
         "expires_in": note("How long it may be answered, in seconds", 600),
         "idempotency_key": note("Makes a retry find the first try, whatever else it asks", "deploy-42"),

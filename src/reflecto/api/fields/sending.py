@@ -5,6 +5,7 @@ from typing import Final
 from reflecto.api.fields.note import (
     DELIVERED_TO,
     DEVICE_TYPE,
+    REMINDER_EXAMPLE,
     SELECTOR,
     WARNINGS,
     Notes,
@@ -87,7 +88,7 @@ SENDING: Final[Notes] = {
         "at": note(
             f"When: Unix seconds, or RFC 3339 with an offset; {limits.REMINDER_MIN_AHEAD_SECONDS} seconds to 365 days "
             "ahead",
-            "2025-08-10T09:00:00+02:00",
+            REMINDER_EXAMPLE,
         ),
         "title": text_of_bytes("A line above it", "Work", limits.TITLE_MAX_BYTES),
         "device": SELECTOR,

@@ -11,12 +11,13 @@ from reflecto.api.operations.operation import (
     URLENCODED,
     Operation,
     Parameter,
+    Success,
     curl,
     done,
     path_id,
 )
 from reflecto.contract import errors
-from reflecto.contract.devices import DeviceList
+from reflecto.contract.devices import DeviceList, PeerList
 from reflecto.contract.limits import DOCUMENT_MAX_BYTES, ENVELOPE_MAX_BYTES, RING_DELIVERY_SECONDS
 from reflecto.contract.messages import (
     DocumentRequest,
@@ -185,9 +186,9 @@ SENDING: Final = (
         id="listDevices",
         tag=TAG,
         summary="List the owner's devices",
-        description="Their status only. Works with a sender token and with a device token.",
+        description="Their status; with a device token their public keys too.",
         curl=curl('"$REFLECTO_URL/v1/devices"', AS_SENDER),
         auth="either",
-        successes=(done(200, "The devices.", DeviceList),),
+        successes=(Success(status=200, description="The devices.", models=(DeviceList, PeerList)),),
     ),
 )
