@@ -97,7 +97,7 @@ test("silenced here it goes on elsewhere, and can still be acknowledged from the
   expect((await receipt(id)).acknowledged).toBe(0);
   await page.reload();
   await page.getByRole("link", { name: /^Inbox/ }).click();
-  await page.getByText(/^Emergency, unacknowledged/).waitFor();
+  await page.getByText(/^Nobody has acknowledged it/).waitFor();
   expect(await overlay().count()).toBe(0);
   await page.getByRole("button", { name: "Acknowledge" }).click();
   await expect.poll(async () => (await receipt(id)).acknowledged).toBe(1);

@@ -111,7 +111,7 @@ test("a ring goes on over every screen, the inbox among them, until it is stoppe
     await ring.getByText("Under the sofa?").waitFor();
   }
   await page.goto(`${server.url}/pair`);
-  await ring.getByRole("button", { name: "Stop" }).click();
+  await ring.getByRole("button", { name: "Stop" }).click({ delay: 600 });
   await ring.waitFor({ state: "detached" });
 });
 
@@ -119,7 +119,7 @@ test("a ring takes the screen until it is stopped, and stays stopped", async () 
   await post("/v1/ring", { duration: 60, message: "Under the sofa?" });
   const ring = page.getByRole("alertdialog", { name: "Ringing" });
   await ring.getByText("Under the sofa?").waitFor();
-  await ring.getByRole("button", { name: "Stop" }).click();
+  await ring.getByRole("button", { name: "Stop" }).click({ delay: 600 });
   await ring.waitFor({ state: "detached" });
   await page.reload();
   await page.getByText("Live", { exact: true }).waitFor();

@@ -14,6 +14,7 @@ const SCREENS = [
   "settings/pair",
   "settings/invite",
 ];
+const EMERGENCY = { user: "u", priority: 2, retry: 60, expire: 3600, title: "Disk is full", message: "Since 12:03." };
 const QUESTION = { question: "Deploy to production?\n\u202eabc", choices: ["Approve", "Deny", "Later"] };
 /** The aim is 50 ms, and the log says what it was; a test machine that does other things too must not fail for it. */
 const DRAWN_P50_MAX_MS = 500;
@@ -123,6 +124,28 @@ test("text at twice its size still fits, nothing is cut or needs sideways scroll
   }
   await context.close();
 });
+
+test.each([
+  ["light", "/v1/ring", { duration: 60, message: "Side gate" }],
+  ["dark", "/v1/ring", { duration: 60 }],
+  ["light", "/1/messages.json", EMERGENCY],
+  ["dark", "/1/messages.json", EMERGENCY],
+] as const)(
+  "what is over everything has no serious fault and fits at twice the size: %s, %s",
+  async (scheme, path, body) => {
+    const { page, context } = await phoneWithContent({ colorScheme: scheme });
+    await server.call("POST", path, token as string, { token, ...body });
+    await page.getByRole("alertdialog").waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.evaluate(() => document.documentElement.style.setProperty("font-size", "200%"));
+    const overlay = page.locator(".ring");
+    expect(await overlay.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
+    for (const button of await overlay.getByRole("button").all()) {
+      expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    }
+    await context.close();
+  },
+);
 
 test("right to left mirrors the frame without sideways scrolling", async () => {
   const { page, context } = await phoneWithContent({ viewport: DESKTOP });

@@ -70,9 +70,10 @@ function Tabs() {
   const tabs = (Object.keys(TITLES) as Tab[]).filter((name) => app.isPhone || name !== "questions");
   const { tab, part } = tabs.includes(route.tab) ? route : { tab: "inbox" as Tab, part: null };
   const open = openQuestions(app.items, app.now());
+  const waiting = open.filter(({ phase }) => phase === "open");
   const title = tab === "settings" ? partTitle(part, app.isPhone) : null;
   useTick(open.length > 0);
-  const counts: Partial<Record<Tab, number>> = { questions: open.length, inbox: unreadCount(app.items, app.now()) };
+  const counts: Partial<Record<Tab, number>> = { questions: waiting.length, inbox: unreadCount(app.items, app.now()) };
   return (
     <div class="frame">
       <nav class="tabs" aria-label="Main">

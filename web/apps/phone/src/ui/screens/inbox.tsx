@@ -161,7 +161,7 @@ function EmergencyNote({ emergency }: { emergency: NoteOf<"emergency"> }) {
         </div>
       )}
       <p class={isOn ? "verdict late" : "verdict"}>
-        {isOn && `Emergency, unacknowledged. Silent here, until ${timeOf(payload.expires_at)} elsewhere`}
+        {isOn && `Nobody has acknowledged it. Silent here; elsewhere it goes on until ${timeOf(payload.expires_at)}.`}
         {state === "ending" && "Acknowledge · kept, and sent later"}
         {state === "over" && ENDINGS[outcome ?? "expired"]}
         {by && (
