@@ -14,5 +14,6 @@ def asker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AskerServ
     monkeypatch.setenv("REFLECTO_CLIENT_CONFIG", str(tmp_path / "client.toml"))
     monkeypatch.setenv("REFLECTO_URL", server.url)
     monkeypatch.setenv("REFLECTO_TOKEN", TOKEN)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # where hooks that run at the same time see each other
     yield server
     server.stop()

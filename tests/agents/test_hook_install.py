@@ -38,19 +38,23 @@ def settings(home: Path) -> Path:
     return path
 
 
+INSTALLED = ["PermissionRequest", "PostToolUse", "PostToolUseFailure", "PreToolUse", "Notification"]
+
+
 def hooks_in(path: Path) -> Any:
     return json.loads(path.read_text())["hooks"]
 
 
 def test_it_is_added_to_the_users_settings_with_a_backup(settings: Path, capsys: Output):
     assert main(["hook", "install", "claude-code"]) == 0
-    assert set(hooks_in(settings)) == {"PermissionRequest", "PreToolUse", "Notification"}
+    assert list(hooks_in(settings)) == INSTALLED
+    assert json.loads(settings.read_text())["permissions"] == {"allow": ["mcp__reflecto__*"]}
     assert json.loads(settings.read_text())["model"] == "opus"
     backup = settings.with_name("settings.json.before-reflecto")
     assert backup.read_text() == MINE
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == f"Added to {settings}: PermissionRequest, PreToolUse, Notification\n"
+    assert err == f"Added to {settings}: {', '.join(INSTALLED)}\n"
     assert {path.name for path in settings.parent.iterdir()} == {settings.name, backup.name}
 
 
@@ -61,12 +65,50 @@ def test_installing_twice_changes_nothing_and_keeps_the_backup(settings: Path, c
     assert main(["hook", "install", "claude-code", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "path": str(settings),
-        "events": ["PermissionRequest", "PreToolUse", "Notification"],
+        "events": INSTALLED,
         "changed": False,
         "backup": None,
     }
     assert (settings.stat().st_ino, settings.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert settings.with_name("settings.json.before-reflecto").read_text() == MINE
+
+
+@pytest.mark.parametrize(("agent", "name"), [("claude-code", "settings.json"), ("codex", "hooks.json")])
+def test_the_backup_is_what_was_there_before_our_first_change_forever(tmp_path: Path, agent: str, name: str):
+    path = tmp_path / name
+    path.write_text(MINE)
+    where = ["--settings", str(path)]
+    for command in ("install", "install --timeout 20m", "uninstall", "install", "install --timeout 5m", "uninstall"):
+        verb, *options = command.split()
+        assert main(["hook", verb, agent, *where, *options]) == 0
+        assert path.with_name(f"{name}.before-reflecto").read_text() == MINE
+    assert path.read_text() == MINE
+
+
+def test_a_file_that_we_made_is_no_backup_of_what_was_before(tmp_path: Path):
+    path = tmp_path / "settings.json"
+    for options in ([], ["--timeout", "20m"]):
+        assert main(["hook", "install", "claude-code", "--settings", str(path), *options]) == 0
+    assert not path.with_name("settings.json.before-reflecto").exists()
+
+
+def test_our_tools_are_allowed_beside_what_was_and_that_alone_is_taken_back(tmp_path: Path):
+    path = tmp_path / "settings.json"
+    mine = '{"permissions": {"deny": ["Bash(rm *)"], "allow": ["Bash(ls)"]}}'
+    path.write_text(mine)
+    main(["hook", "install", "claude-code", "--settings", str(path)])
+    allowed = json.loads(path.read_text())["permissions"]
+    assert allowed == {"deny": ["Bash(rm *)"], "allow": ["Bash(ls)", "mcp__reflecto__*"]}
+    main(["hook", "uninstall", "claude-code", "--settings", str(path)])
+    assert path.read_text() == mine
+
+
+@pytest.mark.parametrize("mine", ['{"permissions": []}', '{"permissions": {"allow": {}}}'])
+def test_permissions_that_the_agent_could_not_read_stay_as_they_are(tmp_path: Path, mine: str):
+    path = tmp_path / "settings.json"
+    path.write_text(mine)
+    assert main(["hook", "install", "claude-code", "--settings", str(path)]) != 0
+    assert path.read_text() == mine
 
 
 def test_uninstalling_gives_back_the_file_to_the_byte(settings: Path, capsys: Output):

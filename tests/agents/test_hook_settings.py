@@ -39,7 +39,7 @@ def test_what_is_added_is_all_that_changes():
     added = add_hooks(SETTINGS, "claude-code", GROUPS)
     expected = json.loads(SETTINGS)
     expected["hooks"]["PreToolUse"].append(GROUPS["PreToolUse"])
-    expected["hooks"] |= {name: [GROUPS[name]] for name in ("PermissionRequest", "Notification")}
+    expected["hooks"] |= {name: [GROUPS[name]] for name in GROUPS if name != "PreToolUse"}
     assert json.loads(added) == expected
     for line in SETTINGS.splitlines():
         assert line.rstrip(",") in added
@@ -100,12 +100,14 @@ def test_nothing_else_is_taken_for_it(command: str):
 def test_every_hook_has_a_timeout_and_questions_end_before_it():
     for hook in (COMMAND, HttpHook("https://reflecto.example")):
         groups = claude_code_groups(hook, CLAUDE_CODE_EVENTS, None)
-        assert set(groups) == {"PermissionRequest", "PreToolUse", "Notification", "Stop", "SubagentStop"}
+        asking = {"PermissionRequest", "PreToolUse"}
+        assert set(groups) == asking | {"PostToolUse", "PostToolUseFailure", "Notification", "Stop", "SubagentStop"}
         for name, group in groups.items():
             (handler,) = group["hooks"]
-            assert handler["timeout"] >= 20
+            assert handler["timeout"] >= (2 if name.startswith("PostToolUse") else 20)
             start = handler.get("command") or handler["url"]
-            asks = name in {"PermissionRequest", "PreToolUse"}
+            asks = name in asking
+            assert ("statusMessage" in handler) == asks
             assert asks == (f"timeout {handler['timeout']}" in start.replace("=", " "))
 
 
@@ -126,6 +128,7 @@ def test_the_http_hook_takes_the_token_from_the_environment():
         "timeout": 90,
         "headers": {"Authorization": "Bearer $REFLECTO_TOKEN"},
         "allowedEnvVars": ["REFLECTO_TOKEN"],
+        "statusMessage": "Waiting for a tap on the phone",
     }
 
 

@@ -48,6 +48,7 @@ def shell(place: tuple[str, Phone], tmp_path: Path) -> Any:
     def run(command: str, event: object = None) -> "subprocess.CompletedProcess[str]":
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         variables = {"HOME": str(tmp_path), "PATH": path, "REFLECTO_URL": url, "REFLECTO_TOKEN": phone.token}
+        variables["XDG_RUNTIME_DIR"] = str(tmp_path)
         return subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
             env=environment(variables),

@@ -17,6 +17,7 @@ EXPECTED: Final = json.loads((Path(__file__).parent / "tools.json").read_text("u
 READ_ONLY, ADDS, REMOVES = (True, False, True), (False, False, False), (False, True, True)
 HINTS: Final = {  # readOnly, destructive, idempotent
     "ask_user": ADDS,
+    "approve_tool_use": ADDS,
     "wait_for_answer": READ_ONLY,
     "cancel_question": REMOVES,
     "send_notification": ADDS,

@@ -5,9 +5,20 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any, Final
 
-from reflecto.agents.hook_call import NOTHING, Event, HookCall, Prompt, Reply, call_key, folder_line, notice, text_of
+from reflecto.agents.hook_call import (
+    NOTHING,
+    Event,
+    HookCall,
+    Prompt,
+    Reply,
+    call_id,
+    call_key,
+    folder_line,
+    notice,
+    text_of,
+)
 from reflecto.agents.permission import identity_of, permission_call
-from reflecto.agents.shown import shown, shown_line
+from reflecto.agents.shown import framed, shown, shown_line
 from reflecto.contract.limits import CHOICE_MAX_CHARS, CHOICES_MAX, CHOICES_MIN, QUESTION_MAX_CHARS
 from reflecto.contract.visibility import seen_of
 
@@ -26,6 +37,8 @@ def read_call(event: Event, skipped_notifications: AbstractSet[str] = frozenset(
     match event.get("hook_event_name"):
         case "PermissionRequest":
             return NOTHING if event.get("tool_name") == QUESTION_TOOL else permission_call(AGENT, event, TURN)
+        case "PostToolUse" | "PostToolUseFailure":
+            return HookCall(ends=call_id(event, TURN))
         case "PreToolUse" if event.get("tool_name") == QUESTION_TOOL:
             return _question_call(event)
         case "Notification" if text_of(event, "notification_type") not in skipped_notifications:
@@ -52,7 +65,7 @@ def _question_call(event: Event) -> HookCall:
     if None in prompts or len(texts) != len(asked):  # answers are told apart by the question's text
         return NOTHING
     fitting = tuple(prompt for prompt in prompts if prompt)
-    return HookCall(prompts=fitting, decide=partial(_question_reply, tool_input))
+    return HookCall(prompts=fitting, decide=partial(_question_reply, tool_input), blocks=True)
 
 
 def _prompt_of(event: Event, question: object, number: int) -> Prompt | None:
@@ -72,7 +85,7 @@ def _prompt_of(event: Event, question: object, number: int) -> Prompt | None:
     if not _are_choices(labels):
         return None
     lines = [f"{AGENT} asks: {shown_line(text_of(question, 'header'))}".rstrip(": "), shown_line(folder_line(event))]
-    lines += ["", shown(text_of(question, "question"))]
+    lines += ["", framed(shown(text_of(question, "question")))]
     for label, option in zip(labels, options, strict=True):
         if description := text_of(option, "description"):
             lines.append(f"- {label}: {shown_line(description)}")

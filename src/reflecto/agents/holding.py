@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from reflecto.agents.tool_models import QuestionResult
 from reflecto.client.aio import AsyncReflecto
-from reflecto.client.errors import AnswerTimeout, QuestionClosed, ReflectoError
+from reflecto.client.errors import AnswerTimeout, QuestionCancelled, QuestionClosed, ReflectoError
 from reflecto.client.results import Answer, Question
 from reflecto.client.retry import is_passing
 
@@ -108,5 +108,6 @@ def closed_result(closed: QuestionClosed) -> QuestionResult:
     if closed.code == "expired":
         said = f"Nobody answered in time; {_NOT_CONSENT}. Ask again only if it still has to be decided."
         return QuestionResult(status="expired", id=closed.question_id, next_step=said)
-    said = f"The question was withdrawn; {_NOT_CONSENT}."
+    abandoned = isinstance(closed, QuestionCancelled) and closed.reason == "abandoned"
+    said = f"{'Nobody waited for the question' if abandoned else 'The question was withdrawn'}; {_NOT_CONSENT}."
     return QuestionResult(status="cancelled", id=closed.question_id, next_step=said)

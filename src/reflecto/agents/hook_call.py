@@ -6,7 +6,7 @@ and the agent goes on as if there were no hook, unless every question was answer
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import PurePath, PureWindowsPath
 from typing import Any, Final
@@ -15,6 +15,7 @@ from reflecto.agents.shown import clip_bytes, shown_line
 from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
 from reflecto.contract.limits import QUESTION_MAX_CHARS, TITLE_MAX_BYTES
 
+TETHER_SECONDS: Final = 20  # a hook that is killed cannot withdraw; its question then ends by itself
 NOTICE_MAX_BYTES: Final = 800  # each escaped to two in JSON they still fit the envelope of 2048
 
 Event = Mapping[str, Any]
@@ -38,6 +39,10 @@ class Prompt:
     key: str
     handover: int | None = None
 
+    def of_call(self, number: int) -> "Prompt":
+        """Return it for the call with this number, from 0, among those that look the same at the same time."""
+        return replace(self, key=call_key({"number": number, "key": self.key})) if number else self
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
@@ -49,11 +54,18 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """`decide` turns the index of the tapped choice of each prompt into the reply to the agent."""
+    """`decide` turns the index of the tapped choice of each prompt into the reply to the agent.
+
+    `call_id` names the tool's call that is asked about, `ends` one that is over: run, failed or refused elsewhere.
+    `blocks`: the agent shows its own question only after the hook.
+    """
 
     prompts: tuple[Prompt, ...] = ()
     notice: Notice | None = None
     decide: Callable[[Sequence[int]], Reply] = lambda _taps: {}
+    call_id: str | None = None
+    ends: str | None = None
+    blocks: bool = False
 
 
 NOTHING: Final = HookCall()
@@ -88,6 +100,15 @@ def folder_line(event: Event) -> str:
 def call_key(call: Mapping[str, object]) -> str:
     """Return the idempotency key of what a call asks: a repeat of it finds the question that it has open."""
     return f"hook-{sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()}"
+
+
+def call_id(event: Event, turn: str) -> str:
+    """Return what the events of one call of a tool have in common; calls that look the same share it.
+
+    `turn` is the field that tells one prompt's calls from the next's. A PermissionRequest has no id of the tool's use.
+    """
+    names = ("session_id", "agent_id", turn, "tool_name", "tool_input")
+    return call_key({name: event.get(name) for name in names}).removeprefix("hook-")
 
 
 def key_after(key: str, ended_id: str) -> str:

@@ -13,6 +13,11 @@ NOTICE_SECONDS: Final = 30
 TIMEOUT_MIN_SECONDS: Final = 20  # to start, ask, withdraw
 
 # Names as the option takes them; AskUserQuestion is a PreToolUse of that tool.
+OVER_SECONDS: Final = 10  # of a hook that runs beside the agent
+OVER_HTTP_SECONDS: Final = 2  # the agent waits for this one after each call of a tool
+WAITING: Final = "Waiting for a tap on the phone"  # beside the agent's spinner
+OVER_EVENTS: Final = ("PostToolUse", "PostToolUseFailure")  # the call was decided, here or on the phone
+
 CLAUDE_CODE_EVENTS: Final = ("PermissionRequest", "AskUserQuestion", "Notification", "Stop", "SubagentStop")
 CLAUDE_CODE_DEFAULT: Final = ("PermissionRequest", "AskUserQuestion", "Notification")
 CODEX_EVENTS: Final = ("PermissionRequest", "Stop")
@@ -28,7 +33,12 @@ class CommandHook:
     def handler(self, timeout_seconds: int, *, asks: bool, skip: str | None = None) -> dict[str, Any]:
         """Return one entry of `hooks`."""
         options = f" --timeout {timeout_seconds}" if asks else f" --skip {skip}" if skip else ""
-        return {"type": "command", "command": self.command + options, "timeout": timeout_seconds}
+        status = {"statusMessage": WAITING} if asks else {}
+        return {"type": "command", "command": self.command + options, "timeout": timeout_seconds} | status
+
+    def over_handler(self) -> dict[str, Any]:
+        """Return the entry that learns of a call that is over; the agent does not wait for it."""
+        return {"type": "command", "command": self.command, "timeout": OVER_SECONDS, "async": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +51,18 @@ class HttpHook:
     def handler(self, timeout_seconds: int, *, asks: bool, skip: str | None = None) -> dict[str, Any]:
         """Return one entry of `hooks`."""
         query = f"?timeout={timeout_seconds}" if asks else f"?skip={skip}" if skip else ""
-        return {
+        handler = {
             "type": "http",
             "url": f"{self.server_url}/hooks/claude-code{query}",
             "timeout": timeout_seconds,
             "headers": {"Authorization": f"Bearer ${self.token_variable}"},
             "allowedEnvVars": [self.token_variable],
         }
+        return handler | ({"statusMessage": WAITING} if asks else {})
+
+    def over_handler(self) -> dict[str, Any]:
+        """Return the entry that learns of a call that is over."""
+        return self.handler(OVER_HTTP_SECONDS, asks=False)
 
 
 def claude_code_groups(
@@ -60,6 +75,7 @@ def claude_code_groups(
             case "PermissionRequest":
                 handler = hook.handler(timeout_seconds or ASK_SECONDS, asks=True)
                 groups[name] = {"matcher": "*", "hooks": [handler]}
+                groups |= {over: {"matcher": "*", "hooks": [hook.over_handler()]} for over in OVER_EVENTS}
             case "AskUserQuestion":
                 handler = hook.handler(timeout_seconds or BLOCKING_SECONDS, asks=True)
                 groups["PreToolUse"] = {"matcher": name, "hooks": [handler]}

@@ -59,6 +59,11 @@ def installed_events(text: str, agent: str) -> list[str]:
     return list(dict.fromkeys(event for event, _, _ in _find(read_settings(text), agent)))
 
 
+def has_anything(text: str) -> bool:
+    """Tell whether any agent's hook of ours is in it. Raises: UnusableSettingsError."""
+    return any(installed_events(text, agent) for agent in ("claude-code", "codex"))
+
+
 def read_settings(text: str) -> dict[str, Any]:
     """Return the settings; nothing at all counts as empty. Raises: UnusableSettingsError."""
     try:

@@ -47,7 +47,7 @@ def build_server(
             return _failure(error.code, str(error))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=msgspec.json.encode(result).decode())],
-            structured_content=msgspec.to_builtins(result),
+            structured_content=None if tool.only_text else msgspec.to_builtins(result),
         )
 
     return Server(
@@ -71,7 +71,7 @@ def _advertise(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=schema_of(tool.takes),
-        output_schema=schema_of(tool.gives),
+        output_schema=None if tool.only_text else schema_of(tool.gives),
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.read_only,

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from pathlib import Path
 from typing import Final
 
 import anyio
@@ -37,7 +38,7 @@ async def serve_stdio(url: str, token: str) -> None:
     waiting = _RealTime()
     unread = UnreadQuestions(waiting.pause)
     async with AsyncReflecto(url, token) as client:
-        server = build_server(lambda _: Caller("", client), waiting, unread)
+        server = build_server(lambda _: Caller("", client, str(Path.cwd())), waiting, unread)
         leaving = _leave_on_signals(unread)
         try:
             async with stdio_server() as (reading, writing):

@@ -7,11 +7,18 @@ from typing import Any, Final
 import msgspec
 
 from reflecto.agents import tool_models as models
+from reflecto.agents.claude_code import AGENT, TURN
 from reflecto.agents.holding import HOLD_SECONDS, Hold, Report, Waiting, answered_result, closed_result
+from reflecto.agents.hook_call import TETHER_SECONDS
+from reflecto.agents.permission import DENIED, permission_call
 from reflecto.agents.unread import Content, UnreadQuestions
 from reflecto.client.aio import AsyncReflecto
-from reflecto.client.errors import AlreadyAnswered, QuestionCancelled, QuestionExpired
+from reflecto.client.errors import AlreadyAnswered, QuestionCancelled, QuestionExpired, ReflectoError
 from reflecto.client.results import Caveat, Delivery
+
+PERMISSION_SECONDS: Final = 600  # Claude Code waits for its permission tool as long as that takes
+ASK_SECONDS: Final = 10.0  # to reach the server
+UNANSWERED: Final = "Nobody allowed this on the phone, and silence is not consent. Ask what to do instead."
 
 INSTRUCTIONS: Final = (
     "Reflecto reaches a person through their own phone, also when they are away from this computer. Ask with ask_user "
@@ -28,6 +35,7 @@ class Caller:
 
     name: str
     client: AsyncReflecto
+    folder: str = ""  # where the agent works, as far as known
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +47,10 @@ class ToolCall:
     waiting: Waiting
     unread: UnreadQuestions
 
-    def hold(self) -> Hold:
+    def hold(self, seconds: float = HOLD_SECONDS) -> Hold:
         """Begin to hold the call."""
         now = self.waiting.now()
-        return Hold(self.waiting, self.report, now, now + HOLD_SECONDS)
+        return Hold(self.waiting, self.report, now, now + seconds)
 
 
 Run = Callable[[ToolCall, Any], Awaitable[msgspec.Struct]]  # the second are the tool's arguments; raises ReflectoError
@@ -62,14 +70,44 @@ class Tool:
     destructive: bool = False
     idempotent: bool = False
     open_world: bool = True  # a person is no closed domain
+    only_text: bool = False  # its client reads the result from the text and takes no structured one beside it
 
 
 async def ask_user(call: ToolCall, arguments: models.AskUser) -> models.QuestionResult:
     """Ask, and hold the call for the tap. The same call whose result was lost finds its question."""
     hold = call.hold()
-    content = Content(call.caller.name, arguments.question, arguments.choices, arguments.expires_in)
+    content = Content(call.caller.name, arguments.question, arguments.choices, arguments.expires_in, arguments.tether)
     with call.unread.asking(content, call.caller.client) as unread:
         return await hold.for_answer(call.caller.client, await unread.ask(hold.seconds_left))
+
+
+async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> models.PermissionDecision:
+    """Ask whether the tool may run; whatever is no tap on that is a denial that says why."""
+    event = {
+        "hook_event_name": "PermissionRequest",
+        "tool_name": arguments.tool_name,
+        "tool_input": arguments.input,
+        "cwd": call.caller.folder,
+    }
+    (prompt,) = permission_call(AGENT, event, TURN).prompts
+    content = Content(
+        call.caller.name, prompt.question, prompt.choices, PERMISSION_SECONDS, TETHER_SECONDS, arguments.tool_use_id
+    )
+    hold = call.hold(PERMISSION_SECONDS)
+    try:
+        with call.unread.asking(content, call.caller.client) as unread:
+            result = await hold.for_answer(call.caller.client, await unread.ask(ASK_SECONDS))
+        if result.status == "pending":
+            result = await cancel_question(call, models.CancelQuestion(id=result.id))
+    except ReflectoError as error:
+        return models.PermissionDecision(
+            behavior="deny", message=f"Nobody could be asked ({error}), so it is not allowed."
+        )
+    if result.status != "answered":
+        return models.PermissionDecision(behavior="deny", message=f"{UNANSWERED} ({result.status})")
+    if result.choice_index != 0:
+        return models.PermissionDecision(behavior="deny", message=DENIED)
+    return models.PermissionDecision(behavior="allow", updatedInput=arguments.input)
 
 
 async def wait_for_answer(call: ToolCall, arguments: models.WaitForAnswer) -> models.QuestionResult:
@@ -165,6 +203,18 @@ TOOLS: Final = (
         takes=models.AskUser,
         gives=models.QuestionResult,
         run=ask_user,
+    ),
+    Tool(
+        name="approve_tool_use",
+        title="May this tool run?",
+        description=(
+            "For `claude -p --permission-prompt-tool mcp__reflecto__approve_tool_use`, which calls it by itself: asks "
+            "the person on their phone whether a tool may run. Do not call it; use ask_user."
+        ),
+        takes=models.ApproveToolUse,
+        gives=models.PermissionDecision,
+        run=approve_tool_use,
+        only_text=True,
     ),
     Tool(
         name="wait_for_answer",

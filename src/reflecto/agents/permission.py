@@ -6,7 +6,7 @@ Codex fails closed on the fields that it reserves (`updatedInput`, `updatedPermi
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from reflecto.agents.hook_call import NOTHING, Event, HookCall, Prompt, Reply, call_key, folder_line, text_of
+from reflecto.agents.hook_call import NOTHING, Event, HookCall, Prompt, Reply, call_id, call_key, folder_line, text_of
 from reflecto.agents.shown import lay_out
 
 ALLOW: Final = "Allow"
@@ -18,7 +18,7 @@ DENIED: Final = "The user denied this on the phone. Do not try it another way; a
 _SHOWN_LAST: Final = ("command", "old_string", "new_string", "content", "new_source", "plan", "prompt")
 
 
-def permission_call(agent: str, event: Event, turn: str) -> HookCall:
+def permission_call(agent: str, event: Event, turn: str, *, blocks: bool = False) -> HookCall:
     """Return the question of a PermissionRequest. `turn` is the field that tells one prompt's calls from the next's."""
     tool, tool_input = text_of(event, "tool_name"), event.get("tool_input")
     if not tool or not isinstance(tool_input, Mapping):
@@ -28,7 +28,12 @@ def permission_call(agent: str, event: Event, turn: str) -> HookCall:
     laid_out = lay_out([f"{asker}: {tool}", folder_line(event)], tool_input, last=_SHOWN_LAST)
     choices = (ALLOW if laid_out.whole else ALLOW_UNSEEN, DENY)
     key = call_key(identity_of(event, turn) | {"question": laid_out.text})
-    return HookCall(prompts=(Prompt(laid_out.text, choices, key),), decide=permission_reply)
+    return HookCall(
+        prompts=(Prompt(laid_out.text, choices, key),),
+        decide=permission_reply,
+        call_id=call_id(event, turn),
+        blocks=blocks,
+    )
 
 
 def permission_reply(taps: Sequence[int]) -> Reply:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from reflecto.contract.limits import QUESTION_MAX_CHARS
 from reflecto.phone.text import visible
 
+BAR: Final = "│ "
 LINE_MAX_CHARS: Final = 80  # of a field that stands beside its name; a longer one gets lines of its own
 _HEAD_LINE_MAX_CHARS: Final = 150  # where not everything fits
 _HEAD_SHARE: Final = 0.65  # of what is left for a text that is cut; its end often matters as much as its beginning
@@ -31,6 +32,11 @@ class Shown:
 def shown(text: str) -> str:
     """Return `text` with hidden characters and unusual spaces written out by their code points; lines stay."""
     return "\n".join("\t".join(map(_shown, line.split("\t"))) for line in text.split("\n"))
+
+
+def framed(text: str) -> str:
+    """Return text of several lines with a bar before each, so that none of them can pass for a field of its own."""
+    return text if "\n" not in text else BAR + text.replace("\n", f"\n{BAR}")
 
 
 def shown_line(text: str) -> str:
@@ -63,7 +69,7 @@ def lay_out(head: Sequence[str], fields: Mapping[str, Any], *, last: Sequence[st
         label = shown_line(name)
         # Written out a text only grows: one that is long as it came need not be walked to know that.
         if name in last or len(text) > LINE_MAX_CHARS or "\n" in text or len(shown(text)) > LINE_MAX_CHARS:
-            blocks.append(f"{label}:\n{text}")
+            blocks.append(f"{label}:\n{BAR}" + text.replace("\n", f"\n{BAR}"))
         else:
             lines.append(f"{label}: {text}")
     body = "\n".join([*lines, *blocks])
@@ -102,7 +108,7 @@ def _cut(head: Sequence[str], body: str, digest: str) -> str:
             *head,
             front,
             f"[… {missing:,} more characters, sha256 {digest} …]",
-            back,
+            back if back.startswith(BAR) else BAR + back,
         ]
     )
 

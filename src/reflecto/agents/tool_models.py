@@ -21,6 +21,8 @@ from reflecto.contract.limits import (
     RING_DEFAULT_SECONDS,
     RING_MAX_SECONDS,
     RING_MIN_SECONDS,
+    TETHER_MAX_SECONDS,
+    TETHER_MIN_SECONDS,
     TTL_MAX_SECONDS,
 )
 from reflecto.contract.tokens import Priority
@@ -70,6 +72,29 @@ class AskUser(Arguments, frozen=True, kw_only=True):
             "longer to asking twice.",
         ),
     ] = EXPIRES_IN_DEFAULT_SECONDS
+    tether: Annotated[
+        Annotated[int, Meta(ge=TETHER_MIN_SECONDS, le=TETHER_MAX_SECONDS)] | None,
+        Meta(
+            description="Seconds after which the question ends, as cancelled, if you have not waited for it so long; "
+            "by default it stays. Waiting is ask_user and wait_for_answer, not the time between them."
+        ),
+    ] = None
+
+
+class ApproveToolUse(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool that an agent wants to run, as Claude Code names it; it may add fields."""
+
+    tool_name: Annotated[str, Meta(min_length=1, description="The tool.")]
+    input: Annotated[dict[str, Any], Meta(description="Its input.")]
+    tool_use_id: Annotated[str | None, Meta(description="Which call it is.")] = None
+
+
+class PermissionDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """What Claude Code understands: `updatedInput` goes with allow, `message` with deny."""
+
+    behavior: Annotated[Literal["allow", "deny"], Meta(description="allow only after a tap on it.")]
+    updatedInput: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET  # noqa: N815 -- the name is Claude Code's
+    message: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class WaitForAnswer(Arguments, frozen=True, kw_only=True):

@@ -31,6 +31,8 @@ class Content:
     question: str
     choices: tuple[str, ...]
     expires_in: int
+    tether: int | None = None
+    call_id: str | None = None  # of the tool's call that is asked about, where the agent names it
 
 
 @dataclass(eq=False, slots=True)
@@ -51,6 +53,7 @@ class Unread:
             expires_in=self.content.expires_in,
             idempotency_key=self.key,
             timeout=timeout_seconds,
+            tether=self.content.tether,
         )
         return self.question
 

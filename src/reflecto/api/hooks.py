@@ -1,13 +1,16 @@
 """The server as a coding agent's hook, with no code of ours where the agent runs. Source: hooks.md."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from starlette.routing import Route
 
 from reflecto.agents.claude_code import read_call
-from reflecto.agents.hook_call import HookCall, Prompt, UnusableEventError, key_after, parse_event
+from reflecto.agents.hook_call import TETHER_SECONDS, HookCall, Prompt, UnusableEventError, key_after, parse_event
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.api.limits import Gate
 from reflecto.api.long_bodies import work_on
@@ -23,11 +26,13 @@ from reflecto.core.sender import Sender
 
 TIMEOUT_DEFAULT_SECONDS: Final = 600
 REPLY_SECONDS: Final = 5  # kept of the hook's time, for the reply's way back
+WAIT_SECONDS: Final = 50  # that one wait for a question notes ahead
 LOOKALIKES_MAX: Final = 32  # identical calls of one prompt within the life of one question
 
 
 def hook_routes(gate: Gate, interactions: Interactions, messages: Messages, clock: Clock) -> list[Route]:
     """Return the routes under /hooks."""
+    open_calls = _OpenCalls()
 
     async def claude_code(call: Call) -> Reply | None:
         with gate.counting_strangers(call):
@@ -43,7 +48,8 @@ def hook_routes(gate: Gate, interactions: Interactions, messages: Messages, cloc
         async def work(_call: Call, sender: Sender) -> Reply:
             if hook.notice is not None:
                 await messages.send(sender, SendRequest(message=hook.notice.message, title=hook.notice.title))
-            asking = _Asking(interactions, sender, clock, clock.now() + _timeout_seconds(call) - REPLY_SECONDS)
+            until = clock.now() + _timeout_seconds(call) - REPLY_SECONDS
+            asking = _Asking(interactions, sender, clock, until, open_calls)
             return Reply(200, await asking.decide(hook))
 
         return await answer_patiently(call, gate.run(call, sender, work), clock)
@@ -69,27 +75,38 @@ class _Asking:
     sender: Sender
     clock: Clock
     until: float
+    open_calls: "_OpenCalls"
 
     async def decide(self, hook: HookCall) -> dict[str, object]:
         """Return the reply to the agent: a decision if every question was answered with a tap, else an empty object.
 
         Raises: ApiError of a question that could not be asked.
         """
+        if hook.ends is not None:
+            question_id = self.open_calls.first_question(self.sender.token.id, hook.ends)
+            if question_id is not None:
+                await self._withdraw(question_id)
+            return {}
+        with self.open_calls.claim(self.sender.token.id, hook.call_id) as place:
+            return await self._decide(hook, place)
+
+    async def _decide(self, hook: HookCall, place: "_Place") -> dict[str, object]:
         taps = []
         for prompt in hook.prompts:
-            tap = await self._tap(prompt)
+            tap = await self._tap(prompt.of_call(place.number), place)
             if tap is None or tap == prompt.handover:
                 return {}
             taps.append(tap)
         return hook.decide(taps) if taps else {}
 
-    async def _tap(self, prompt: Prompt) -> int | None:
+    async def _tap(self, prompt: Prompt, place: "_Place") -> int | None:
         """Return the index of the choice that was tapped in time; whatever else happens, nothing stays open."""
         question_id = await self._ask(prompt)
         if question_id is None:
             return None
+        place.question_id = question_id
         try:
-            state = await self.interactions.wait(self.sender, question_id, self._seconds_left())
+            state = await self._wait(question_id)
             if state.status == "pending":
                 state = await self._withdraw(question_id)
         except asyncio.CancelledError:  # the agent took its decision elsewhere
@@ -97,13 +114,28 @@ class _Asking:
             raise
         return state.choice_index if state.status == "answered" else None
 
+    async def _wait(self, question_id: str) -> InteractionState:
+        """Return the question once it has ended, or this call's time has.
+
+        Piece by piece, for each notes its end ahead: a server that is killed must not hold the tether for long.
+        """
+        while True:
+            left = self._seconds_left()
+            state = await self.interactions.wait(self.sender, question_id, min(left, WAIT_SECONDS))
+            if state.status != "pending" or left <= WAIT_SECONDS or self.interactions.closing:
+                return state
+
     async def _ask(self, prompt: Prompt) -> str | None:
         """Return the id of a question that is open, of this call or a repeat of it."""
         key = prompt.key
         for _ in range(LOOKALIKES_MAX):
             expires_in = min(max(self._seconds_left(), EXPIRES_IN_MIN_SECONDS), EXPIRES_IN_MAX_SECONDS)
             request = CreateInteractionRequest(
-                question=prompt.question, choices=prompt.choices, expires_in=expires_in, idempotency_key=key
+                question=prompt.question,
+                choices=prompt.choices,
+                expires_in=expires_in,
+                idempotency_key=key,
+                tether=TETHER_SECONDS,
             )
             asked = await self.interactions.ask(self.sender, request)
             if asked.mismatch:
@@ -125,6 +157,46 @@ class _Asking:
 
     def _seconds_left(self) -> int:
         return max(0, int(self.until - self.clock.now()))
+
+
+@dataclass(slots=True)
+class _Place:
+    """One call of a tool that waits: its number among those that look the same, and what it asks now."""
+
+    number: int
+    question_id: str | None = None
+
+
+class _OpenCalls:
+    """The calls of tools that wait here right now. Two that look the same at the same time are two questions."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, str], list[_Place]] = {}
+
+    @contextmanager
+    def claim(self, token_id: str, call_id: str | None) -> Iterator[_Place]:
+        """Give a call its place while the block runs."""
+        if call_id is None:
+            yield _Place(0)
+            return
+        key = (token_id, call_id)
+        places = self._places.setdefault(key, [])
+        taken = {place.number for place in places}
+        place = _Place(next(number for number in count() if number not in taken))
+        places.append(place)
+        try:
+            yield place
+        finally:
+            places.remove(place)
+            if not places:
+                del self._places[key]
+
+    def first_question(self, token_id: str, call_id: str) -> str | None:
+        """Return what the longest waiting of the calls with this id asks."""
+        for place in self._places.get((token_id, call_id), ()):
+            if place.question_id is not None:
+                return place.question_id
+        return None
 
 
 def _timeout_seconds(call: Call) -> int:

@@ -49,6 +49,12 @@ Exit codes:
     metavar="DURATION",
     help="60s to 1d, such as 90, 90s, 10m or 1h30m.  [default: 10m]",
 )
+@click.option(
+    "--tether",
+    type=duration_seconds,
+    metavar="DURATION",
+    help="5s to 5m: the question ends by itself when this command has not waited for it so long, since it was killed.",
+)
 @click.option("--key", help="Idempotency key: asking again with it finds the same question.  [default: a new one]")
 @click.option(
     "--retry-for",
@@ -64,6 +70,7 @@ def ask(
     question: str,
     choices: tuple[str, ...],
     expires_in: int | None,
+    tether: int | None,
     key: str | None,
     retry_for: int,
     url: str | None,
@@ -80,7 +87,7 @@ def ask(
     from reflecto.client.errors import ReflectoError
     from reflecto.client.sync import Reflecto
 
-    asking = Asking(choices or None, expires_in, str(uuid.uuid4()) if key is None else key)
+    asking = Asking(choices or None, expires_in, str(uuid.uuid4()) if key is None else key, tether=tether)
     try:
         if question == token == "-":
             raise click.UsageError("only one of QUESTION and --token can come from standard input")
@@ -117,7 +124,12 @@ def _ask(reflecto: "Reflecto", asking: Asking) -> "Answer":
 
 def _create(reflecto: "Reflecto", asking: Asking, timeout: float | None = None) -> "Question":
     return reflecto.create(
-        asking.text, asking.choices, expires_in=asking.expires_in, idempotency_key=asking.key, timeout=timeout
+        asking.text,
+        asking.choices,
+        expires_in=asking.expires_in,
+        idempotency_key=asking.key,
+        timeout=timeout,
+        tether=asking.tether,
     )
 
 

@@ -40,6 +40,7 @@ class Asking:
     trouble: "ReflectoError | None" = None
     withdrawal: str = "the question may still be on the phone"
     is_withdrawn: bool = False
+    tether: int | None = None
 
     def note_trouble(self, error: "ReflectoError | None") -> None:
         """Take what the client is about to try again because of, or None once it got through."""

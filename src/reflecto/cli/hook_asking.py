@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Final
 
-from reflecto.agents.hook_call import HookCall, Prompt, Reply, key_after
+from reflecto.agents.hook_call import TETHER_SECONDS, HookCall, Prompt, Reply, key_after
 from reflecto.cli.interruption import Interrupted
+from reflecto.cli.open_calls import OpenCalls
 from reflecto.client.errors import AlreadyAnswered, AnswerTimeout, QuestionClosed, ReflectoError
 from reflecto.contract.limits import EXPIRES_IN_MAX_SECONDS, EXPIRES_IN_MIN_SECONDS
 
@@ -46,17 +47,18 @@ class HookAsking:
         Raises: ReflectoError of a question that could not be asked or waited for; Interrupted.
         """
         try:
-            return self._decide(call)
+            with OpenCalls().claim(call.call_id) if call.call_id else nullcontext(0) as number:
+                return self._decide(call, number)
         except (Interrupted, ReflectoError):
             if self._open is not None:
                 with suppress(ReflectoError):
                     self._client.cancel(self._open, timeout=WITHDRAW_SECONDS)
             raise
 
-    def _decide(self, call: HookCall) -> Reply:
+    def _decide(self, call: HookCall, number: int) -> Reply:
         taps = []
         for prompt in call.prompts:
-            tap = self._tap(prompt)
+            tap = self._tap(prompt.of_call(number))
             if tap is None or tap == prompt.handover:
                 return {}
             taps.append(tap)
@@ -112,7 +114,12 @@ class HookAsking:
     def _try_to_create(self, prompt: Prompt, key: str, timeout: float) -> "Question":
         expires_in = min(max(int(self._seconds_left()), EXPIRES_IN_MIN_SECONDS), EXPIRES_IN_MAX_SECONDS)
         return self._client.create(
-            prompt.question, prompt.choices, expires_in=expires_in, idempotency_key=key, timeout=timeout
+            prompt.question,
+            prompt.choices,
+            expires_in=expires_in,
+            idempotency_key=key,
+            timeout=timeout,
+            tether=TETHER_SECONDS,
         )
 
     def _last_look(self, question: "Question") -> int | None:

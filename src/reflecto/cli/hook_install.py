@@ -23,6 +23,7 @@ from reflecto.agents.hook_groups import (
     codex_groups,
 )
 from reflecto.agents.hook_settings import Group
+from reflecto.agents.tool_rules import OUR_TOOLS
 from reflecto.cli.connection import find_connection, find_url
 from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import say
@@ -119,7 +120,7 @@ def install_claude_code(
     groups = claude_code_groups(hook, events, timeout_seconds)
     notes = [UNSET_TOKEN] if over_http else _warnings()
     file = _claude_code_file(settings, is_project=is_project)
-    _install("claude-code", file, groups, notes, only_print=only_print, as_json=as_json)
+    _install("claude-code", file, groups, notes, only_print=only_print, as_json=as_json, rule=OUR_TOOLS)
 
 
 @click.command("codex")
@@ -149,7 +150,7 @@ def install_codex(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def uninstall_claude_code(settings: Path | None, *, is_project: bool, as_json: bool) -> None:
     """Remove from Claude Code's settings.json what `reflecto hook install` added."""
-    _uninstall("claude-code", _claude_code_file(settings, is_project=is_project), as_json=as_json)
+    _uninstall("claude-code", _claude_code_file(settings, is_project=is_project), as_json=as_json, rule=OUR_TOOLS)
 
 
 @click.command("codex")
@@ -161,13 +162,21 @@ def uninstall_codex(settings: Path | None, *, is_project: bool, as_json: bool) -
 
 
 def _install(
-    agent: str, path: Path, groups: dict[str, Group], notes: Sequence[str], *, only_print: bool, as_json: bool
+    agent: str,
+    path: Path,
+    groups: dict[str, Group],
+    notes: Sequence[str],
+    *,
+    only_print: bool,
+    as_json: bool,
+    rule: str | None = None,
 ) -> None:
     if only_print:
-        click.echo(json.dumps({"hooks": {event: [group] for event, group in groups.items()}}, indent=2))
+        hooks = {"hooks": {event: [group] for event, group in groups.items()}}
+        click.echo(json.dumps(hooks | ({"permissions": {"allow": [rule]}} if rule else {}), indent=2))
         return
     file = SettingsFile.read(path)
-    change = file.add_hooks(agent, groups)
+    change = file.add_hooks(agent, groups, rule)
     if as_json:
         click.echo(json.dumps(change.fields()))
     say(f"{'Added to' if change.changed else 'Nothing to do in'} {change.path}: {', '.join(change.events)}")
@@ -175,8 +184,8 @@ def _install(
         say(note)
 
 
-def _uninstall(agent: str, path: Path, *, as_json: bool) -> None:
-    change = SettingsFile.read(path).remove_hooks(agent)
+def _uninstall(agent: str, path: Path, *, as_json: bool, rule: str | None = None) -> None:
+    change = SettingsFile.read(path).remove_hooks(agent, rule)
     if as_json:
         click.echo(json.dumps(change.fields()))
     say(f"Removed from {change.path}: {', '.join(change.events)}" if change.changed else f"Nothing to do in {path}")

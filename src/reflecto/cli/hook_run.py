@@ -16,6 +16,7 @@ from reflecto.cli.departure import departure_interrupts
 from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import report, say
 from reflecto.cli.interruption import Interrupted, signals_interrupt
+from reflecto.cli.open_calls import OpenCalls
 
 if TYPE_CHECKING:
     from reflecto.agents.hook_call import Reply
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 EVENT_MAX_BYTES: Final = 16_777_216  # an edit carries both versions of what it changes
-RETRY_SECONDS: Final = 10.0  # somebody waits for the agent, who can also decide in the terminal
+CONNECT_SECONDS: Final = 2.0  # a server that is gone must not hold the agent up
+RETRY_SECONDS: Final = 10.0  # while the agent's own question is in the terminal
+BLOCKING_RETRY_SECONDS: Final = 2.0  # while the agent waits
 
 
 class HookCommand(click.Command):
@@ -67,6 +70,7 @@ def claude_code(
     """Be Claude Code's hook: read an event from standard input, print the decision that a tap on the phone was.
 
     PermissionRequest and AskUserQuestion (as PreToolUse) are asked; Notification, Stop and SubagentStop are sent.
+    PostToolUse and PostToolUseFailure withdraw a question that was answered in the terminal.
     Without a tap nothing is printed, and Claude Code asks in the terminal.
     """
 
@@ -98,6 +102,8 @@ def _run(
 ) -> int:
     try:
         call = read_call(parse_event(_read_input() if argument is None else argument))
+        if call.ends:
+            OpenCalls().end(call.ends)
         reply = _perform(call, timeout_seconds, connection()) if call.prompts or call.notice else {}
     except Interrupted as interrupted:
         say("Error: interrupted, so there is no decision")
@@ -137,7 +143,10 @@ def _perform(call: HookCall, timeout_seconds: int, connection: Connection) -> "R
         if error is not None:
             troubles.append(error)
 
-    with Reflecto(connection.url, connection.token, retry_for=RETRY_SECONDS, on_trouble=note) as client:
+    retry_for = BLOCKING_RETRY_SECONDS if call.blocks or call.notice else RETRY_SECONDS
+    with Reflecto(
+        connection.url, connection.token, retry_for=retry_for, on_trouble=note, connect_timeout=CONNECT_SECONDS
+    ) as client:
         if call.notice is not None:
             client.send(call.notice.message, title=call.notice.title)
         if not call.prompts:

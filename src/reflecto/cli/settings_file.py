@@ -9,9 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from reflecto.agents.hook_settings import Group, UnusableSettingsError, add_hooks, installed_events, remove_hooks
+from reflecto.agents.hook_settings import (
+    Group,
+    UnusableSettingsError,
+    add_hooks,
+    has_anything,
+    installed_events,
+    remove_hooks,
+)
+from reflecto.agents.tool_rules import add_rule, remove_rule
 
-BACKUP_SUFFIX: Final = ".before-reflecto"  # what the file was before the last change
+BACKUP_SUFFIX: Final = ".before-reflecto"  # what the file was before our first change, forever
 _NEW_FILE_MODE: Final = 0o644
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
@@ -56,19 +64,21 @@ class SettingsFile:
         mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
         return cls(real, text.removeprefix(mark), mark)
 
-    def add_hooks(self, agent: str, groups: Mapping[str, Group]) -> Change:
-        """Put the hooks in. Raises: SettingsFileError; then the file is as it was."""
+    def add_hooks(self, agent: str, groups: Mapping[str, Group], rule: str | None = None) -> Change:
+        """Put the hooks in, and the rule that allows our tools. Raises: SettingsFileError; the file is as it was."""
         try:
             text = add_hooks(self.text or "", agent, groups)
+            text = add_rule(text, rule) if rule else text
         except UnusableSettingsError as error:
             raise self._unusable(error) from None
         return self._replace(text, list(groups))
 
-    def remove_hooks(self, agent: str) -> Change:
-        """Take the hooks out. Raises: SettingsFileError; then the file is as it was."""
+    def remove_hooks(self, agent: str, rule: str | None = None) -> Change:
+        """Take the hooks and the rule out. Raises: SettingsFileError; then the file is as it was."""
         try:
             events = installed_events(self.text or "", agent)
             text = remove_hooks(self.text or "", agent)
+            text = remove_rule(text, rule) if rule else text
         except UnusableSettingsError as error:
             raise self._unusable(error) from None
         return self._replace(text, events)
@@ -87,9 +97,10 @@ class SettingsFile:
         return Change(self.path, events, changed=True, backup=backup)
 
     def _back_up(self) -> Path | None:
-        if self.text is None:
-            return None
+        """Keep what was there before our first change; a file that has something of ours is not that any more."""
         backup = self.path.with_name(self.path.name + BACKUP_SUFFIX)
+        if self.text is None or backup.exists() or has_anything(self.text):
+            return backup if backup.exists() else None
         shutil.copy2(self.path, backup)
         return backup
 

@@ -20,7 +20,7 @@ from reflecto.client.files import read_document, text_of
 from reflecto.client.flows import Flow, Outcome, Pause
 from reflecto.client.outgoing import Actions, Devices
 from reflecto.client.proofs import read_pins
-from reflecto.client.protocol import Draft, HttpReply, HttpRequest
+from reflecto.client.protocol import REQUEST_TIMEOUT_SECONDS, Draft, HttpReply, HttpRequest
 from reflecto.client.results import (
     Answer,
     DeviceStatus,
@@ -64,6 +64,7 @@ class AsyncReflecto:
         token: str,
         *,
         retry_for: float = GIVE_UP_SECONDS,
+        connect_timeout: float = REQUEST_TIMEOUT_SECONDS,
         signing_keys: Collection[str] | None = None,
         on_trouble: Callable[[ReflectoError | None], None] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
@@ -71,7 +72,7 @@ class AsyncReflecto:
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._network = AsyncNetwork(url, token, transport, clock)
+        self._network = AsyncNetwork(url, token, transport, clock, connect_timeout)
         self.url = self._network.url
         self._rules = RetryRules(give_up_seconds=retry_for, jitter=jitter)
         self._pins = read_pins(signing_keys)
@@ -103,10 +104,11 @@ class AsyncReflecto:
         idempotency_key: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 -- a timeout of its own leaves the question open
         on_pending: Callable[[Question], None] | None = None,
+        tether: int | None = None,
     ) -> Answer:
         """Ask on the owner's phones and wait for the tap, as `Reflecto.ask`. Cancelled, it withdraws the question."""
         give_up_at = None if timeout is None else self._clock() + timeout
-        draft = _draft(question, choices, expires_in, idempotency_key)
+        draft = _draft(question, choices, expires_in, idempotency_key, tether)
         asked: Question | None = None
         try:
             asked = await self._create(draft, timeout)
@@ -127,9 +129,10 @@ class AsyncReflecto:
         expires_in: int | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 -- the same
+        tether: int | None = None,
     ) -> Question:
         """Ask without waiting, as `Reflecto.create`."""
-        return await self._create(_draft(question, choices, expires_in, idempotency_key), timeout)
+        return await self._create(_draft(question, choices, expires_in, idempotency_key, tether), timeout)
 
     async def wait(
         self,
@@ -283,5 +286,7 @@ class AsyncReflecto:
             return result
 
 
-def _draft(question: str, choices: Sequence[str] | None, expires_in: int | None, key: str | None) -> Draft:
-    return Draft.make(question, choices, expires_in, str(uuid.uuid4()) if key is None else key)
+def _draft(
+    question: str, choices: Sequence[str] | None, expires_in: int | None, key: str | None, tether: int | None
+) -> Draft:
+    return Draft.make(question, choices, expires_in, str(uuid.uuid4()) if key is None else key, tether)

@@ -7,7 +7,7 @@ import httpx
 
 from reflecto.client.errors import InvalidSettings, Unreachable
 from reflecto.client.flows import Outcome
-from reflecto.client.protocol import HttpReply, HttpRequest, base_url, common_headers
+from reflecto.client.protocol import REQUEST_TIMEOUT_SECONDS, HttpReply, HttpRequest, base_url, common_headers
 from reflecto.client.surroundings import is_tls_refusal, make_tls_context
 
 
@@ -15,8 +15,14 @@ class AsyncNetwork:
     """Carries requests to one server with one token. `clock` is monotonic seconds. Raises: InvalidSettings."""
 
     def __init__(
-        self, url: str, token: str, transport: httpx.AsyncBaseTransport | None, clock: Callable[[], float]
+        self,
+        url: str,
+        token: str,
+        transport: httpx.AsyncBaseTransport | None,
+        clock: Callable[[], float],
+        connect_seconds: float = REQUEST_TIMEOUT_SECONDS,
     ) -> None:
+        self._connect_seconds = connect_seconds
         self.url = base_url(url)
         self._clock = clock
         headers = common_headers(token)
@@ -35,9 +41,11 @@ class AsyncNetwork:
     async def perform(self, request: HttpRequest) -> Outcome:
         """Send the request and return its reply or failure."""
         headers = {} if request.body is None else {"Content-Type": "application/json"}
+        connect_seconds = min(request.timeout_seconds, self._connect_seconds)
+        timeout = httpx.Timeout(request.timeout_seconds, connect=connect_seconds)
         try:
             async with self._http.stream(
-                request.method, request.path, content=request.body, headers=headers, timeout=request.timeout_seconds
+                request.method, request.path, content=request.body, headers=headers, timeout=timeout
             ) as response:
                 until = self._clock() + request.timeout_seconds
                 body = await self._read_bounded(response, request.reply_max_bytes, until)

@@ -209,10 +209,18 @@ class QuestionExpired(QuestionClosed):
 
 
 class QuestionCancelled(QuestionClosed):
-    """The question was withdrawn."""
+    """The question was withdrawn.
+
+    `reason` is `withdrawn`, `abandoned` (nobody waited for it, see `tether`), `revoked` (its token was), or one that
+    this version does not know; None where the server told none.
+    """
 
     exit_code = 4
     code = "cancelled"
+
+    def __init__(self, message: str, *, question_id: str = "", reason: str | None = None) -> None:
+        super().__init__(message, question_id=question_id)
+        self.reason = reason
 
 
 class AnswerTimeout(ReflectoError):

@@ -245,7 +245,8 @@ def _raise_if_closed(state: QuestionState) -> None:
     if state.status == "expired":
         raise errors.QuestionExpired("nobody answered in time", question_id=state.id)
     if state.status == "cancelled":
-        raise errors.QuestionCancelled("the question was withdrawn", question_id=state.id)
+        said = "nobody waited for the question" if state.reason == "abandoned" else "the question was withdrawn"
+        raise errors.QuestionCancelled(said, question_id=state.id, reason=state.reason)
 
 
 def _raise_if_late(question_id: str, now: float, *, give_up_at: float, latest_end: float) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from reflecto.client.errors import Unreachable
 from reflecto.client.flows import Outcome
-from reflecto.client.protocol import HttpReply, HttpRequest, base_url, common_headers
+from reflecto.client.protocol import REQUEST_TIMEOUT_SECONDS, HttpReply, HttpRequest, base_url, common_headers
 from reflecto.client.surroundings import find_proxy, is_tls_refusal, make_tls_context
 
 _Connection = http.client.HTTPConnection
@@ -26,10 +26,15 @@ _READ_BYTES = 65_536
 class Network:
     """Carries requests to one server with one token, for any number of threads. `clock` is monotonic seconds.
 
+    A connection has to come about within `connect_seconds`, TLS included; each address of the host gets so long.
+
     Raises: InvalidSettings.
     """
 
-    def __init__(self, url: str, token: str, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, url: str, token: str, clock: Callable[[], float], connect_seconds: float = REQUEST_TIMEOUT_SECONDS
+    ) -> None:
+        self._connect_seconds = connect_seconds
         self.url = base_url(url)
         self._clock = clock
         self._headers = common_headers(token)
@@ -56,7 +61,7 @@ class Network:
         """Send the request and return its reply or failure."""
         connection, connected = self._take() or self._new_connection(), False
         try:
-            connection.timeout = request.timeout_seconds
+            connection.timeout = min(request.timeout_seconds, self._connect_seconds)
             if connection.sock is None:
                 connection.connect()
             connected = True

@@ -64,9 +64,17 @@ class Draft:
     choices: tuple[str, ...]
     expires_in_seconds: int
     idempotency_key: str
+    tether_seconds: int | None = None
 
     @classmethod
-    def make(cls, question: str, choices: Sequence[str] | None, expires_in: int | None, key: str) -> "Draft":
+    def make(
+        cls,
+        question: str,
+        choices: Sequence[str] | None,
+        expires_in: int | None,
+        key: str,
+        tether: int | None = None,
+    ) -> "Draft":
         """Fill in the defaults. Bounds are the server's to check. Raises: TypeError for one text as `choices`."""
         if isinstance(choices, str):
             raise TypeError("choices must be a sequence of labels, not one text")
@@ -75,6 +83,7 @@ class Draft:
             tuple(DEFAULT_CHOICES if choices is None else choices),
             EXPIRES_IN_DEFAULT_SECONDS if expires_in is None else expires_in,
             key,
+            tether,
         )
 
 
@@ -120,12 +129,14 @@ def common_headers(token: str) -> dict[str, str]:
 
 def create_request(draft: Draft) -> HttpRequest:
     """Build POST /v1/interactions. ASCII JSON carries any text: refusing a lone surrogate is up to the server."""
-    fields = {
+    fields: dict[str, object] = {
         "question": draft.question,
         "choices": draft.choices,
         "expires_in": draft.expires_in_seconds,
         "idempotency_key": draft.idempotency_key,
     }
+    if draft.tether_seconds is not None:
+        fields["tether"] = draft.tether_seconds
     return HttpRequest("POST", "/v1/interactions", json.dumps(fields).encode())
 
 

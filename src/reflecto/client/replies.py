@@ -52,7 +52,14 @@ def read_state(reply: HttpReply, question_id: str) -> QuestionState:
     if answer is None and (state.choice, state.choice_index) != (None, None):
         raise errors.BrokenContract(f"a choice came with the status {state.status}")
     return QuestionState(
-        state.id, state.status, state.question, state.choices, state.created_at, state.expires_at, answer
+        state.id,
+        state.status,
+        state.question,
+        state.choices,
+        state.created_at,
+        state.expires_at,
+        answer,
+        None if state.reason is msgspec.UNSET else state.reason,
     )
 
 

@@ -99,7 +99,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class QuestionState:
-    """Where a question stands: only the status `answered` has an `answer`."""
+    """Where a question stands: only the status `answered` has an `answer`, only `cancelled` a `reason`."""
 
     id: str
     status: Status
@@ -108,6 +108,7 @@ class QuestionState:
     created_at: int
     expires_at: int
     answer: Answer | None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

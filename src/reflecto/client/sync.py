@@ -17,7 +17,7 @@ from reflecto.client.flows import Flow, Outcome, Pause
 from reflecto.client.network import Network
 from reflecto.client.outgoing import Actions, Devices
 from reflecto.client.proofs import read_pins
-from reflecto.client.protocol import Draft, HttpReply, HttpRequest
+from reflecto.client.protocol import REQUEST_TIMEOUT_SECONDS, Draft, HttpReply, HttpRequest
 from reflecto.client.results import (
     Answer,
     DeviceStatus,
@@ -50,6 +50,7 @@ class Reflecto:
         token: a sender token, `rfk_live_…` or `rfk_test_…`.
         retry_for: seconds that a call keeps trying a server it cannot reach, where no question's end limits it;
             0 means one try.
+        connect_timeout: seconds until a connection must have come about, by default 15.
         signing_keys: the phones' signing keys (Ed25519, base64). Answers that none of them signed then raise
             InvalidReceipt, so that not even the server could make one up.
         on_trouble: called with each failure that is about to be retried, and with None once the server replies again.
@@ -64,13 +65,14 @@ class Reflecto:
         token: str,
         *,
         retry_for: float = GIVE_UP_SECONDS,
+        connect_timeout: float = REQUEST_TIMEOUT_SECONDS,
         signing_keys: Collection[str] | None = None,
         on_trouble: Callable[[ReflectoError | None], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._network = Network(url, token, clock)
+        self._network = Network(url, token, clock, connect_timeout)
         self.url = self._network.url
         self._rules = RetryRules(give_up_seconds=retry_for, jitter=jitter)
         self._pins = read_pins(signing_keys)
@@ -102,6 +104,7 @@ class Reflecto:
         idempotency_key: str | None = None,
         timeout: float | None = None,
         on_pending: Callable[[Question], None] | None = None,
+        tether: int | None = None,
     ) -> Answer:
         """Ask on the owner's phones and wait for the tap.
 
@@ -115,6 +118,8 @@ class Reflecto:
             idempotency_key: 1-128 characters; asking again with it finds the same question. By default a new one.
             timeout: seconds that the whole call may take. When they end, the question stays open.
             on_pending: called once the question is stored, before waiting.
+            tether: whole seconds, 5-300: the server ends the question, as cancelled, when nobody has waited for it so
+                long. For a program that can be killed without a word.
 
         Raises:
             QuestionExpired, QuestionCancelled: it ended without an answer.
@@ -127,7 +132,9 @@ class Reflecto:
         Source: ask.md.
         """
         give_up_at = None if timeout is None else self._clock() + timeout
-        asked = self.create(question, choices, expires_in=expires_in, idempotency_key=idempotency_key, timeout=timeout)
+        asked = self.create(
+            question, choices, expires_in=expires_in, idempotency_key=idempotency_key, timeout=timeout, tether=tether
+        )
         if on_pending is not None:
             on_pending(asked)
         return self.wait(asked, None if give_up_at is None else max(0.0, give_up_at - self._clock()))
@@ -140,13 +147,14 @@ class Reflecto:
         expires_in: int | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
+        tether: int | None = None,
     ) -> Question:
         """Ask without waiting. The arguments are those of `ask`.
 
         Raises: ApiError, IdempotencyMismatch, Unreachable, BrokenContract.
         """
         key = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
-        draft = Draft.make(question, choices, expires_in, key)
+        draft = Draft.make(question, choices, expires_in, key, tether)
         return self._run(flows.create(draft, now=self._clock(), timeout_seconds=timeout, rules=self._rules))
 
     def wait(self, asked: Question | str, timeout: float | None = None) -> Answer:

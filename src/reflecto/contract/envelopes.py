@@ -5,8 +5,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from reflecto.contract.interactions import Reason
-
 EnvelopeType = Literal[
     "notification",
     "interaction",
@@ -50,7 +48,7 @@ class InteractionClosedPayload(msgspec.Struct, frozen=True):
     choice_index: int | None = None
     answered_by: str | None = None  # the winning device's label
     answered_by_id: str | None = None
-    reason: Reason | UnsetType = UNSET  # of a cancelled one
+    reason: str | UnsetType = UNSET  # of a cancelled one: a Reason, or what a later server knows
 
 
 class TokenCreatedPayload(msgspec.Struct, frozen=True):

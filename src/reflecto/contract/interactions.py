@@ -95,7 +95,7 @@ class InteractionState(msgspec.Struct, frozen=True):
     answered_at: int | None
     answered_by: AnsweredBy | None
     receipt: Receipt | None = None
-    reason: Reason | msgspec.UnsetType = msgspec.UNSET
+    reason: str | msgspec.UnsetType = msgspec.UNSET  # a Reason; a later server may know more
 
 
 class SimulateRequest(Request, frozen=True, kw_only=True):
