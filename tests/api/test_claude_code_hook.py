@@ -200,12 +200,46 @@ async def test_one_of_them_left_to_the_terminal_leaves_all_to_it(
     await the_question(server, phone)
 
 
-async def test_a_repeat_while_the_question_is_open_does_not_prompt_twice(
+async def questions_on(server: RunningServer, phone: DeviceActor) -> list[dict[str, Any]]:
+    """Return the questions that were put, in order."""
+    return [each for each in await shown_on(server, phone) if each["type"] == "interaction"]
+
+
+async def test_calls_that_look_the_same_at_the_same_time_are_questions_of_their_own(
     server: RunningServer, phone: DeviceActor, sender: Program, clock: FakeClock
 ):
     async with calling(clock, sender, claude_code("permission_bash"), count=3) as hooks:
-        await phone.answer((await the_question(server, phone))["id"], 0)
-        assert [(await hook.reply()).json() for hook in hooks] == [ALLOW] * 3
+        questions = await questions_on(server, phone)
+        assert len(questions) == 3
+        for question, tap in zip(questions, (0, 1, 0), strict=True):
+            await phone.answer(question["id"], tap)
+        replies = [(await hook.reply()).json()["hookSpecificOutput"]["decision"]["behavior"] for hook in hooks]
+    assert sorted(replies) == ["allow", "allow", "deny"]
+
+
+@pytest.mark.parametrize("over", ["post_tool_use_touch", "post_tool_use_failure_touch"])
+async def test_a_call_that_is_over_takes_its_prompt_off_the_phone(
+    server: RunningServer, phone: DeviceActor, sender: Program, clock: FakeClock, over: str
+):
+    async with calling(clock, sender, claude_code("permission_touch"), count=2) as hooks:
+        first, second = await questions_on(server, phone)
+        elsewhere = claude_code(over, session_id="another")
+        assert (await sender.call("POST", HOOK, json=elsewhere)).json() == {}
+        assert (await sender.call("POST", HOOK, json=claude_code(over))).json() == {}
+        states = [(await sender.read(each["id"])).json()["status"] for each in (first, second)]
+        assert states == ["cancelled", "pending"]
+        await phone.answer(second["id"], 1)
+        replies = [(await hook.reply()).json() for hook in hooks]
+    assert {} in replies
+    assert (await sender.call("POST", HOOK, json=claude_code(over))).json() == {}
+
+
+async def test_another_token_ends_nothing(server: RunningServer, phone: DeviceActor, sender: Program, clock: FakeClock):
+    other = await phone.new_token()
+    async with calling(clock, sender, claude_code("permission_touch")):
+        question = await the_question(server, phone)
+        await other.call("POST", HOOK, json=claude_code("post_tool_use_touch"))
+        assert (await sender.read(question["id"])).json()["status"] == "pending"
 
 
 async def test_an_answer_is_never_taken_for_a_later_call_that_looks_the_same(
@@ -221,21 +255,6 @@ async def test_an_answer_is_never_taken_for_a_later_call_that_looks_the_same(
             decisions.append((await hook.reply()).json()["hookSpecificOutput"]["decision"]["behavior"])
         clock.advance(1)
     assert decisions == ["allow", "deny", "allow"]
-
-
-async def test_two_later_calls_that_find_the_same_old_answer_share_one_new_question(
-    server: RunningServer, phone: DeviceActor, sender: Program, clock: FakeClock
-):
-    event = claude_code("permission_bash")
-    async with calling(clock, sender, event) as (hook,):
-        await phone.answer((await the_question(server, phone))["id"], 0)
-        await hook.reply()
-    async with calling(clock, sender, event, count=2) as hooks:
-        first, second = [each for each in await shown_on(server, phone) if each["type"] == "interaction"]
-        assert first["id"] != second["id"]
-        await phone.answer(second["id"], 1)
-        behaviors = [(await hook.reply()).json()["hookSpecificOutput"]["decision"]["behavior"] for hook in hooks]
-    assert behaviors == ["deny", "deny"]
 
 
 @pytest.mark.parametrize("name", ["permission_ask_user_question", "pre_tool_use_bash", "session_start"])

@@ -10,7 +10,7 @@ from typing import Final
 from starlette.routing import Route
 
 from reflecto.agents.claude_code import read_call
-from reflecto.agents.hook_call import TETHER_SECONDS, HookCall, Prompt, UnusableEventError, key_after, parse_event
+from reflecto.agents.hook_call import HookCall, Prompt, UnusableEventError, key_after, parse_event
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.api.limits import Gate
 from reflecto.api.long_bodies import work_on
@@ -26,7 +26,6 @@ from reflecto.core.sender import Sender
 
 TIMEOUT_DEFAULT_SECONDS: Final = 600
 REPLY_SECONDS: Final = 5  # kept of the hook's time, for the reply's way back
-WAIT_SECONDS: Final = 50  # that one wait for a question notes ahead
 LOOKALIKES_MAX: Final = 32  # identical calls of one prompt within the life of one question
 
 
@@ -106,7 +105,7 @@ class _Asking:
             return None
         place.question_id = question_id
         try:
-            state = await self._wait(question_id)
+            state = await self.interactions.wait(self.sender, question_id, self._seconds_left())
             if state.status == "pending":
                 state = await self._withdraw(question_id)
         except asyncio.CancelledError:  # the agent took its decision elsewhere
@@ -114,28 +113,13 @@ class _Asking:
             raise
         return state.choice_index if state.status == "answered" else None
 
-    async def _wait(self, question_id: str) -> InteractionState:
-        """Return the question once it has ended, or this call's time has.
-
-        Piece by piece, for each notes its end ahead: a server that is killed must not hold the tether for long.
-        """
-        while True:
-            left = self._seconds_left()
-            state = await self.interactions.wait(self.sender, question_id, min(left, WAIT_SECONDS))
-            if state.status != "pending" or left <= WAIT_SECONDS or self.interactions.closing:
-                return state
-
     async def _ask(self, prompt: Prompt) -> str | None:
         """Return the id of a question that is open, of this call or a repeat of it."""
         key = prompt.key
         for _ in range(LOOKALIKES_MAX):
             expires_in = min(max(self._seconds_left(), EXPIRES_IN_MIN_SECONDS), EXPIRES_IN_MAX_SECONDS)
             request = CreateInteractionRequest(
-                question=prompt.question,
-                choices=prompt.choices,
-                expires_in=expires_in,
-                idempotency_key=key,
-                tether=TETHER_SECONDS,
+                question=prompt.question, choices=prompt.choices, expires_in=expires_in, idempotency_key=key
             )
             asked = await self.interactions.ask(self.sender, request)
             if asked.mismatch:

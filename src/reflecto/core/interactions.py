@@ -175,11 +175,6 @@ class Interactions:
                 await self.tethers.release(interaction, until)
                 raise
 
-    @property
-    def closing(self) -> bool:
-        """True once the server is stopping: waits end early."""
-        return self._wakeups.closing
-
     async def cancel(self, sender: Sender, interaction_id: str) -> InteractionState:
         """Withdraw the question. Raises: ApiError `not_found`, `already_answered`, `interaction_closed`."""
         interaction = await self._find(sender, interaction_id)
