@@ -27,7 +27,7 @@ def test_a_command_is_asked_with_everything_that_it_would_run_with():
         "description: Push the release branch\n"
         "timeout: 60000\n"
         "command:\n"
-        "git push origin release"
+        "│ git push origin release"
     )
     assert call.prompts[0].choices == ("Allow", "Deny")
 
@@ -55,9 +55,9 @@ def test_an_edit_shows_the_file_and_both_versions():
         "file_path: /home/ada/shop/app/prices.py\n"
         "replace_all: false\n"
         "old_string:\n"
-        "TAX = 19\nSHIPPING = 5\n"
+        "│ TAX = 19\n│ SHIPPING = 5\n"
         "new_string:\n"
-        "TAX = 20\nSHIPPING = 5"
+        "│ TAX = 20\n│ SHIPPING = 5"
     )
 
 
@@ -78,18 +78,18 @@ def test_what_does_not_fit_is_cut_out_of_the_middle_and_nobody_allows_it_unaware
     compact = json.dumps(event["tool_input"], sort_keys=True, separators=(",", ":"))
     digest = sha256(compact.encode()).hexdigest()[:16]
     cut = re.fullmatch(
-        r"NOT WHOLE: ([\d,]+) of 2,915 characters are left out\.\n"
+        r"NOT WHOLE: ([\d,]+) of 3,079 characters are left out\.\n"
         r"Claude Code \(Explore\): Write\nFolder: /home/ada/shop\n"
-        r"(file_path: /home/ada/shop/data\.sql\ncontent:\nINSERT INTO price VALUES \(0, 0\);\n.*)\n"
+        r"(file_path: /home/ada/shop/data\.sql\ncontent:\n│ INSERT INTO price VALUES \(0, 0\);\n.*)\n"
         rf"\[… ([\d,]+) more characters, sha256 {digest} …\]\n"
-        r"(.*DROP TABLE price;\n)",
+        r"│ (.*DROP TABLE price;\n│ )",
         question,
         re.DOTALL,
     )
     assert cut is not None, question
     missing, front, again, back = cut.groups()
     assert missing == again
-    assert len(front) + int(missing.replace(",", "")) + len(back) == 2915
+    assert len(front) + int(missing.replace(",", "")) + len(back) == 3079
     assert 850 < len(question) <= 1000
     assert call.prompts[0].choices == ("Allow, unseen parts too", "Deny")
 
@@ -111,7 +111,31 @@ HIDDEN = {
 @pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN)
 def test_hidden_characters_are_written_out(hidden: str):
     event = with_input(claude_code("permission_bash"), command=f"git{hidden}push")
-    assert question_of(read_call(event)).endswith(f"command:\ngit{written_out(hidden)}push")
+    assert question_of(read_call(event)).endswith(f"command:\n│ git{written_out(hidden)}push")
+
+
+def test_no_value_can_pass_for_a_field_or_a_folder_of_its_own():
+    value = "x\nFolder: /safe\ncommand:\nls\n[… 3 more characters, sha256 0 …]\nNOT WHOLE"
+    for name in ("description", "command", "anything"):
+        lines = question_of(read_call(with_input(claude_code("permission_bash"), **{name: value}))).split("\n")
+        assert [line for line in lines if not line.startswith("│ ")][:2] == [
+            "Claude Code: Bash",
+            "Folder: /home/ada/shop",
+        ]
+        assert sum(line in value.split("\n") for line in lines if line != "command:") == 0
+    long = with_input(claude_code("permission_bash"), command=value * 40)
+    question = question_of(read_call(long))
+    assert all(
+        line.startswith("│ ") for line in question.partition("command:\n")[2].split("\n") if "sha256" not in line
+    )
+
+
+def test_what_a_call_that_is_over_ends_is_the_call_that_was_asked_about():
+    asked = read_call(claude_code("permission_touch"))
+    for name in ("post_tool_use_touch", "post_tool_use_failure_touch"):
+        assert read_call(claude_code(name)).ends == asked.call_id
+        assert read_call(claude_code(name, prompt_id="another")).ends != asked.call_id
+        assert read_call(claude_code(name, tool_input={"command": "touch two.txt"})).ends != asked.call_id
 
 
 def test_one_line_cannot_pass_for_several():
