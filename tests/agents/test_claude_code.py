@@ -80,7 +80,7 @@ def test_what_does_not_fit_is_cut_out_of_the_middle_and_nobody_allows_it_unaware
     cut = re.fullmatch(
         r"NOT WHOLE: ([\d,]+) of 3,079 characters are left out\.\n"
         r"Claude Code \(Explore\): Write\nFolder: /home/ada/shop\n"
-        r"(file_path: /home/ada/shop/data\.sql\ncontent:\n│ INSERT [I]NTO price VALUES \(0, 0\);\n.*)\n"
+        r"(file_path: /home/ada/shop/data\.sql\ncontent:\n│ INSERT INTO price VALUES[ ]\(0, 0\);\n.*)\n"
         rf"\[… ([\d,]+) more characters, sha256 {digest} …\]\n"
         r"(.*DROP TABLE price;\n. )",
         question,
