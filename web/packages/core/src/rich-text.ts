@@ -1,6 +1,6 @@
 /**
  * The HTML that Pushover's senders write: five tags, entities, and text. What is none of these is text, so nothing but
- * letters, three styles, a tint and links can come out of it. Source: protocol.md "What a notification may carry".
+ * letters, three styles, a tint and links can come out of it. Source: protocol.md "Keys and envelopes".
  */
 
 import { anyLink } from "./links.ts";

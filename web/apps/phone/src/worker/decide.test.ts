@@ -4,8 +4,9 @@ import { clickOf, pathOf } from "./decide-click.ts";
 import { fetchPlanOf } from "./decide-fetch.ts";
 import { promptOf, resultPrompt, WHOLE_TEXT_MAX_CHARS } from "./decide-notification.ts";
 import { pushMessageOf } from "./decide-push.ts";
+import { isOwnFile } from "./decide-shell.ts";
 import { outcomeOf } from "./decide-words.ts";
-import { noteOf, questionOf, ringOf } from "./items.testing.ts";
+import { emergencyOf, NOW, noteOf, questionOf, ringOf } from "./items.testing.ts";
 
 const TWO = 2;
 const NONE = 0;
@@ -133,4 +134,30 @@ test.each([
   ["another folder's asset", { ...get, url: `${ORIGIN}/assets/a-1.js` }, "network"],
 ] as const)("under a path %s comes from where it should", (_what, request, plan) => {
   expect(fetchPlanOf(request, `${ORIGIN}/reflecto/`)).toBe(plan);
+});
+
+const SHELL = ["/", "/assets/index-1.js", "/assets/index-1.css", "/icons/icon-192.png", "/manifest.webmanifest"];
+
+test.each(SHELL)("a sign-in page in the place of %s is not kept as the app", (path) => {
+  expect(isOwnFile(path, "text/html; charset=utf-8", "<html>Sign in</html>", SHELL)).toBe(false);
+});
+
+test.each([
+  ["/", "text/html; charset=utf-8", '<script src="./assets/index-1.js">'],
+  ["/assets/index-1.js", "text/javascript; charset=utf-8", ""],
+  ["/assets/index-1.css", "text/css; charset=utf-8", ""],
+  ["/icons/icon-192.png", "image/png", ""],
+  ["/manifest.webmanifest", "application/manifest+json", ""],
+])("the server's own %s is", (path, type, body) => {
+  expect(isOwnFile(path, type, body, SHELL)).toBe(true);
+});
+
+test("an emergency can be acknowledged from its notification, and says all it has without markup", () => {
+  const prompt = promptOf(emergencyOf(60, NOW + 600), TWO);
+  expect(prompt).toMatchObject({ title: "Emergency: Monitoring", options: { body: "Disk is full\nWrites fail" } });
+  expect(prompt?.options).toMatchObject({ requireInteraction: true, renotify: true, silent: false });
+  expect(prompt?.options.actions).toEqual([{ action: "end", title: "Acknowledge" }]);
+  expect(clickOf("end", emergencyOf(60, NOW + 600))).toEqual({ does: "end", key: "emergency:msg_8" });
+  const html = noteOf({ html: true, message: "<b>a</b> &amp; <u>b</u>", sound: "none" });
+  expect(promptOf(html, TWO)?.options).toMatchObject({ body: "a & b", silent: true });
 });

@@ -1,6 +1,7 @@
 /** The app's own files, kept so that it starts without a network. */
 
 import { addressOf, nameHere } from "../platform/place.ts";
+import { isOwnFile } from "./decide-shell.ts";
 
 declare const __SHELL__: readonly string[];
 declare const __BUILD__: string;
@@ -11,7 +12,16 @@ const PAGE = addressOf("/");
 
 export async function keepShell(): Promise<void> {
   const cache = await caches.open(CACHE);
-  await cache.addAll(__SHELL__.map((path) => new Request(addressOf(path), { cache: "no-cache" })));
+  await Promise.all(__SHELL__.map(async (path) => cache.put(addressOf(path), await fetchOwn(path))));
+}
+
+/** Throws for what is not the app's; the browser tries to install the worker again later. */
+async function fetchOwn(path: string): Promise<Response> {
+  const response = await fetch(addressOf(path), { cache: "no-cache", redirect: "error" });
+  const type = response.headers.get("Content-Type") ?? "";
+  const body = type.startsWith("text/html") ? await response.clone().text() : "";
+  if (!response.ok || !isOwnFile(path, type, body, __SHELL__)) throw new Error(`${path} is not the app's`);
+  return response;
 }
 
 export async function dropOldShells(): Promise<void> {
