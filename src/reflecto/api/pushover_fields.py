@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 
@@ -33,7 +33,11 @@ FORM_FIELDS_MAX: Final = 64
 ATTACHMENT_FIELD: Final = "attachment"
 BASE64_FIELD: Final = "attachment_base64"
 # Three characters for one where each is percent-encoded; a picture in more than that is too large.
-BASE64_MAX_CHARS: Final = IMAGE_MAX_BYTES * 4 // 3 * 3 + 64
+BASE64_MAX_CHARS: Final = IMAGE_MAX_BYTES * 4 // 3 * 3 + 6_000  # and line breaks
+BASE64_ESCAPES: Final = ((b"%2B", b"+"), (b"%2b", b"+"), (b"%2F", b"/"), (b"%2f", b"/"), (b"%3D", b"="), (b"%3d", b"="))
+NAME_MAX_BYTES: Final = 64
+# A character is up to four bytes, each of them percent-encoded in three; and some more, so that a cut is seen.
+FORM_VALUE_MAX_BYTES: Final = {"message": 13_000, "title": 3_500, "url": 6_600, "url_title": 1_600, "callback": 6_600}
 HELD_MAX_BYTES: Final = 64 * 1024 * 1024  # of large bodies that are being read at a time, by all clients together
 
 
@@ -106,16 +110,21 @@ class PushoverReader:
     def _parse_form(self, body: bytes) -> dict[str, Any]:
         if body.count(b"&") >= FORM_FIELDS_MAX:
             raise ApiError(INVALID_BODY, f"A form may have {FORM_FIELDS_MAX} fields")
-        values: dict[str, Any] = {}
+        last: dict[str, bytes] = {}
         for part in body.strip().split(b"&"):
             name, _, value = part.partition(b"=")
-            if name == BASE64_FIELD.encode() and len(value) > BASE64_MAX_CHARS:
-                values[BASE64_FIELD] = ""
-                continue
-            # More than any bound in characters needs, percent-encoded: the rest would be cut off anyway.
-            clipped = part if name == BASE64_FIELD.encode() else part[:SEND_BODY_MAX_BYTES]
-            values.update(parse_qsl(_text_of(clipped), keep_blank_values=True, errors="replace"))
-        return {name: value for name, value in values.items() if name in self._known}
+            known = _unquoted(name[:NAME_MAX_BYTES])
+            if known in self._known:
+                last[known] = value
+        return {name: self._form_value(name, value) for name, value in last.items()}
+
+    def _form_value(self, name: str, value: bytes) -> str:
+        if name == BASE64_FIELD:
+            for escape, char in BASE64_ESCAPES:
+                value = value.replace(escape, char)
+            return "" if len(value) > BASE64_MAX_CHARS // 3 or b"%" in value else _text_of(value)
+        # Decoding is slow, and holds up everybody: no more than what would not be cut off anyway.
+        return _unquoted(value[: FORM_VALUE_MAX_BYTES.get(name, NAME_MAX_BYTES * 16)])
 
     @contextmanager
     def _holding(self, max_bytes: int) -> Iterator[None]:
@@ -134,6 +143,10 @@ async def sender_of(auth: Authenticator, call: Call, values: Mapping[str, Any]) 
     if not isinstance(token, str) or not token.strip():
         raise ApiError(MISSING_TOKEN, "token must be a sender token, rfk_live_…")
     return await auth.pushover_sender(call, token.strip())
+
+
+def _unquoted(value: bytes) -> str:
+    return _text_of(unquote_to_bytes(value.replace(b"+", b" ")))
 
 
 def _text_of(value: bytes) -> str:
