@@ -245,6 +245,15 @@ async def test_a_picture_goes_with_the_message_however_it_is_attached(
         assert await latest(server, phone) == {"message": "Door", "image": expected}
 
 
+async def test_base64_may_be_broken_into_lines(server: RunningServer, phone: DeviceActor, sender: Program):
+    broken = base64.encodebytes(PNG * 5).decode().replace("\n", "\r\n")
+    for form, body in (({"attachment_base64": broken}, None), (None, {"attachment_base64": broken})):
+        fields = {"token": sender.token, "message": "Door"}
+        sent = await server.http.post(PATH, data=form and fields | form, json=body and fields | body)
+        assert sent.json().keys() == {"status", "request"}
+        assert (await latest(server, phone))["image"]["data"] == base64.b64encode(PNG * 5).decode()
+
+
 async def test_a_picture_of_40_kib_is_passed_on_and_a_larger_one_dropped(
     server: RunningServer, phone: DeviceActor, sender: Program
 ):

@@ -34,7 +34,10 @@ ATTACHMENT_FIELD: Final = "attachment"
 BASE64_FIELD: Final = "attachment_base64"
 # Three characters for one where each is percent-encoded; a picture in more than that is too large.
 BASE64_MAX_CHARS: Final = IMAGE_MAX_BYTES * 4 // 3 * 3 + 6_000  # and line breaks
-BASE64_ESCAPES: Final = ((b"%2B", b"+"), (b"%2b", b"+"), (b"%2F", b"/"), (b"%2f", b"/"), (b"%3D", b"="), (b"%3d", b"="))
+BASE64_ESCAPES: Final = (
+    *((b"%2B", b"+"), (b"%2F", b"/"), (b"%3D", b"="), (b"%0A", b""), (b"%0D", b"")),
+    *((b"%2b", b"+"), (b"%2f", b"/"), (b"%3d", b"="), (b"%0a", b""), (b"%0d", b"")),
+)
 NAME_MAX_BYTES: Final = 64
 # A character is up to four bytes, each of them percent-encoded in three; and some more, so that a cut is seen.
 FORM_VALUE_MAX_BYTES: Final = {"message": 13_000, "title": 3_500, "url": 6_600, "url_title": 1_600, "callback": 6_600}
@@ -120,6 +123,8 @@ class PushoverReader:
 
     def _form_value(self, name: str, value: bytes) -> str:
         if name == BASE64_FIELD:
+            if len(value) > BASE64_MAX_CHARS:
+                return ""
             for escape, char in BASE64_ESCAPES:
                 value = value.replace(escape, char)
             return "" if len(value) > BASE64_MAX_CHARS // 3 or b"%" in value else _text_of(value)
