@@ -403,7 +403,7 @@ def test_interrupted_before_the_servers_reply_it_finds_the_question_and_withdraw
 
 
 def test_the_token_is_never_printed(asker: AskerServer, give, capsys: Output):
-    leak = Reply.json(409, {"error": {"code": "x", "message": f"token {TOKEN} has no phone"}})
+    leak = Reply.json(409, {"error": {"code": "no_phone_device", "message": f"token {TOKEN} has no phone"}})
     asker.faults["POST"].append(replying(leak))
     give(claude_code("permission_bash"))
     main(["hook", "claude-code"])
