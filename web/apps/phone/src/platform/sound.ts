@@ -16,7 +16,7 @@ export class Ringer {
     this.#context = context;
     const beat = () => {
       this.#playOnce(context);
-      navigator.vibrate?.(VIBRATION_MS);
+      vibrate(VIBRATION_MS);
     };
     beat();
     this.#timer = setInterval(beat, (NOTES_HERTZ.length * NOTE_SECONDS + PAUSE_SECONDS) * 1000);
@@ -26,7 +26,7 @@ export class Ringer {
 
   stop(): void {
     clearInterval(this.#timer);
-    navigator.vibrate?.(0);
+    vibrate(0);
     void this.#context?.close();
     this.#context = null;
   }
@@ -46,4 +46,9 @@ export class Ringer {
       oscillator.stop(start + NOTE_SECONDS);
     });
   }
+}
+
+/** Browsers refuse, and complain, until the person has touched the page. */
+function vibrate(pattern: number | number[]): void {
+  if (navigator.userActivation?.hasBeenActive ?? true) navigator.vibrate?.(pattern);
 }
