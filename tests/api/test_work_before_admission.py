@@ -182,6 +182,17 @@ async def test_a_selector_of_countless_names_is_refused_before_devices_are_looke
     assert looked.chars == 0
 
 
+async def test_of_countless_names_from_a_client_of_pushovers_the_first_are_looked_for(
+    phone: DeviceActor, sender: Program, monkeypatch: pytest.MonkeyPatch
+):
+    looked = Work(targets._fold)  # noqa: SLF001 -- what a look at a device costs
+    monkeypatch.setattr(targets, "_fold", looked)
+    fields = {"token": sender.token, "user": "u", "message": "m", "device": ",".join(map(str, range(10_000)))}
+    sent = await phone.http.post("/1/messages.json", data=fields)
+    assert (sent.status_code, sent.json()["status"]) == (200, 1)
+    assert looked.chars < 10_000
+
+
 async def test_a_name_that_is_said_often_is_looked_for_once(sender: Program):
     sent = await sender.send(device=",".join(["nobody"] * 500))
     assert [warning["code"] for warning in sent.json()["warnings"]] == ["unknown_device"]

@@ -29,11 +29,12 @@ def select_devices(devices: Sequence[Device], selector: str) -> tuple[list[Devic
     """
     if not devices:
         return [], [Caveat("no_devices", "No device is paired; nothing was delivered")]
+    selector = selector[:SELECTOR_MAX_CHARS]  # Pushover's clients are refused nothing; theirs was not checked
     if whole := _named(devices, selector.strip()):
         return whole, []
     meant: dict[str, Device] = {}
     caveats = []
-    for name in _names_in(selector):
+    for name in _names_in(selector)[:SELECTOR_NAMES_MAX]:
         found = _named(devices, name)
         if not found:
             caveats.append(Caveat("unknown_device", f"No device is called '{name}'"))
