@@ -115,7 +115,9 @@ def _cut(head: Sequence[str], body: str, digest: str) -> str:
 
 def _fitting(part: Callable[[int], str], room: int) -> tuple[str, int]:
     """Return as long a part as is shown in `room` characters, shown, and how many characters of the text it is."""
-    low, high = 0, room
+    if len(text := shown(part(room))) <= room:  # the usual: nothing hidden, and one look is enough
+        return text, room
+    low, high = 0, room - 1
     while low < high:
         middle = (low + high + 1) // 2
         if len(shown(part(middle))) <= room:
