@@ -117,8 +117,8 @@ def test_a_clipped_event_says_how_much_of_it_is_not_shown():
     event = {"hook_event_name": "PermissionRequest", "tool_name": "Write", "cwd": "/a", "tool_input": {"content": UGLY}}
     question = read_call(event).prompts[0].question
     assert len(question) <= QUESTION_MAX_CHARS
-    left_out = 1_900_000 + len("content:\n") - len("content:\n") - question.count("\u2039U+00A0\u203a")
-    assert question.startswith(f"NOT WHOLE: {left_out:,} of 1,900,009 characters are left out.\n")
+    left_out = 1_900_000 - question.count("\u2039U+00A0\u203a")
+    assert question.startswith(f"NOT WHOLE: {left_out:,} of 1,900,011 characters are left out.\n")
 
 
 async def test_a_long_body_is_worked_on_outside_the_event_loop(sender: Program, monkeypatch: pytest.MonkeyPatch):
