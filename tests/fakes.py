@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from reflecto.core.clock import Timer
-from reflecto.core.ports import Store, StoreUnavailableError
+from reflecto.core.ports.store import Store, StoreUnavailableError
 
 START: Final = 1_754_800_000.0  # Unix seconds
 BOUND_SECONDS: Final = 20  # of real time: what has not happened by then never will

@@ -16,9 +16,9 @@ from starlette.types import ASGIApp
 from reflecto.api.connection import Connection
 from reflecto.api.forwarded import ForwardedWatch
 from reflecto.bootstrap import PushOptions, Services
-from reflecto.core.ports import Store
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.ports.store import Store
 from reflecto.core.quotas import PROFILES, LimitProfile
+from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.crypto.envelopes import BoxKeys
 from reflecto.store.sqlite.store import SqliteStore
 from tests.fakes import BOUND_SECONDS, FakeClock

@@ -34,7 +34,6 @@ from reflecto.api.sync import sync_routes
 from reflecto.api.tokens import token_routes
 from reflecto.api.webapp import webapp_routes
 from reflecto.config import Settings
-from reflecto.core.activity import FLUSH_SECONDS, Activity
 from reflecto.core.clock import Clock, SystemClock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.devices import Devices
@@ -43,9 +42,10 @@ from reflecto.core.emergencies import Emergencies
 from reflecto.core.enrolment import Enrolment
 from reflecto.core.events import Refusals
 from reflecto.core.interactions import Interactions
+from reflecto.core.last_seen import FLUSH_SECONDS, LastSeen
 from reflecto.core.messages import Messages
 from reflecto.core.pairing import Pairings
-from reflecto.core.ports import Store, StoreUnavailableError
+from reflecto.core.ports.store import Store, StoreUnavailableError
 from reflecto.core.quotas import PROFILES, LimitProfile, Quotas
 from reflecto.core.relay import Relay
 from reflecto.core.reminders import Reminders
@@ -64,12 +64,12 @@ from reflecto.data_folder import (
 )
 from reflecto.push.addresses import Resolve, resolve
 from reflecto.push.callbacks import HttpsCallbacks
-from reflecto.push.hub import Hub
-from reflecto.push.service import PushServices
+from reflecto.push.sender import PushSender
 from reflecto.push.vapid import LOCAL_CONTACT, Vapid, contact_for
 from reflecto.push.webpush import WebPush
 from reflecto.store.sqlite.database import DATABASE_NAME
 from reflecto.store.sqlite.store import SqliteStore
+from reflecto.wake.hub import Hub
 
 EXPIRY_CHECK_SECONDS: Final = 11  # of questions, for the log alone; tests wait for rounder instants
 DUE_CHECK_SECONDS: Final = 1
@@ -98,7 +98,7 @@ class Services:
     push: WebPush
     push_key: str  # the public VAPID key, base64url
     clock: Clock
-    activity: Activity
+    last_seen: LastSeen
     interactions: Interactions
     tokens: Tokens
     devices: Devices
@@ -127,12 +127,12 @@ class Services:
         """Wire the use cases together."""
         push = push or PushOptions(VapidKeys.generate())
         vapid = Vapid(push.keys, push.contact)
-        push_services = PushServices(vapid, clock, allow_private=push.allow_private, resolve=push.resolve)
+        push_sender = PushSender(vapid, clock, allow_private=push.allow_private, resolve=push.resolve)
         hub = Hub(clock)
-        web_push = WebPush(store, hub.is_connected, push_services, clock)
+        web_push = WebPush(store, hub.is_connected, push_sender, clock)
         hub.when_grown(web_push.queues_grew)
         sealer = Sealer(keys)
-        activity = Activity(store)
+        last_seen = LastSeen(store)
         quotas = Quotas(limits, clock)
         dispatcher = Dispatcher(store, hub, sealer)
         callbacks = HttpsCallbacks(clock, allow_private=push.callback_allow_private, resolve=push.resolve)
@@ -144,10 +144,10 @@ class Services:
             push=web_push,
             push_key=push.keys.public,
             clock=clock,
-            activity=activity,
+            last_seen=last_seen,
             interactions=interactions,
-            tokens=Tokens(store, interactions, emergencies, activity, clock),
-            devices=Devices(store, hub, activity, clock, allow_private_push=push.allow_private),
+            tokens=Tokens(store, interactions, emergencies, last_seen, clock),
+            devices=Devices(store, hub, last_seen, clock, allow_private_push=push.allow_private),
             enrolment=Enrolment(store, hub, sealer, clock),
             pairings=Pairings(store, hub, sealer, clock),
             relay=Relay(store, hub, clock),
@@ -259,7 +259,7 @@ class Services:
             pass  # requests come in between
 
     async def _write_notes(self) -> None:
-        await self.activity.flush()
+        await self.last_seen.flush()
         await self.quotas.monthly.flush(self.store, self.clock.now())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Final
 
-from reflecto.core.ports import Store
+from reflecto.core.ports.store import Store
 from reflecto.crypto.envelopes import KEY_BYTES, BoxKeys
 from reflecto.crypto.webpush import VAPID_SECRET_BYTES, VapidKeys
 

@@ -14,7 +14,7 @@ from reflecto.bootstrap import Services, open_services
 from reflecto.config import Settings
 from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation
 from reflecto.core.events import SERVER_STARTED, SERVER_STOPPED
-from reflecto.core.ports import StoreUnavailableError
+from reflecto.core.ports.store import StoreUnavailableError
 from reflecto.logs import configure_logging
 from reflecto.version import version
 

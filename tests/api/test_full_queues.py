@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.tokens import token_hash
 from tests.actors import DeviceActor, Program, enroll

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reflecto.core.ports import Store
+from reflecto.core.ports.store import Store
 from reflecto.crypto.envelopes import BoxKeys
 from tests.actors import DeviceActor, Program, enroll
 from tests.api.sent import entries, waiting

@@ -102,9 +102,9 @@ async def test_notes_of_activity_survive_a_failing_store(
 ):
     await sender.ask_id()
     store.fail("record_activity")
-    await server.services.activity.flush()
+    await server.services.last_seen.flush()
     store.recover()
-    await server.services.activity.flush()
+    await server.services.last_seen.flush()
     (token,) = (await phone.call("GET", "/v1/tokens")).json()["tokens"]
     assert token["last_used_at"] == int(server.clock.now())
 

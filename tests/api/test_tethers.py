@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reflecto.core.ports import Store
+from reflecto.core.ports.store import Store
 from tests.actors import DeviceActor, Program, enroll
 from tests.builders import NOW
 from tests.fakes import BOUND_SECONDS, FakeClock, FaultyStore

@@ -158,7 +158,7 @@ async def test_last_use_is_told_at_once_and_written_once_a_minute_not_once_a_req
     assert [token["last_used_at"] for token in listed] == [NOW + 30]
     assert observer.execute("PRAGMA data_version").fetchone() == (before,)
     assert observer.execute("SELECT last_used_at FROM tokens").fetchall() == [(None,)]
-    await server.services.activity.flush()
+    await server.services.last_seen.flush()
     assert observer.execute("SELECT last_used_at FROM tokens").fetchall() == [(NOW + 30,)]
     observer.close()
 

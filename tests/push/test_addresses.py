@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 from reflecto.bootstrap import PushOptions
 from reflecto.crypto.webpush import VapidKeys
 from reflecto.push.addresses import CheckedBackend, ForbiddenAddressError, is_public, resolve
-from reflecto.push.service import tls_context
+from reflecto.push.sender import tls_context
 from tests.actors import enroll
 from tests.builders import NOW
 from tests.fakes import BOUND_SECONDS, FakeClock

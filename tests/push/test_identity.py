@@ -10,7 +10,7 @@ from reflecto.bootstrap import open_services
 from reflecto.config import ConfigError, Settings, load_settings
 from reflecto.crypto.webpush import VapidKeys, encrypt, is_point
 from reflecto.data_folder import DataFolderError, load_vapid_keys
-from reflecto.push.service import seconds_of
+from reflecto.push.sender import seconds_of
 from reflecto.push.vapid import Vapid, contact_for, origin_of
 from tests.builders import NOW
 from tests.push.subscriber import Subscriber, check_vapid, from_base64url, to_base64url

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 import pytest
 
-from reflecto.core.ports import Store
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.store import SqliteStore
 
 

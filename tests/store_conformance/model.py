@@ -19,7 +19,7 @@ from reflecto.core.model import (
     Tap,
     Token,
 )
-from reflecto.core.ports import (
+from reflecto.core.rules.outcomes import (
     Addition,
     CreateResult,
     Creation,
@@ -29,7 +29,7 @@ from reflecto.core.ports import (
     Relaying,
     Verdict,
 )
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.rules.queue_room import QueueLimits
 
 DAY_SECONDS = 86_400
 

@@ -11,8 +11,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from reflecto.contract.ids import new_id
 from reflecto.core.model import Delivery, Device, Emergency, EmergencyEnd, Interaction, SetupCode, Token
-from reflecto.core.ports import Store
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.queue_room import QueueLimits
 from tests.builders import (
     NOW,
     make_code,

@@ -4,7 +4,7 @@ import inspect
 import re
 from pathlib import Path
 
-from reflecto.core.ports import Store
+from reflecto.core.ports.store import Store
 
 
 def test_every_verb_of_the_store_is_called_by_the_suite():

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from reflecto.core.model import Interaction
-from reflecto.core.ports import CreateResult, Creation, Store
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import CreateResult, Creation
 from tests.builders import NOW, make_delivery, make_interaction, make_tap, make_token, unique_bytes
 from tests.store_conformance.world import blobs, create, created, found_owner, join
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from reflecto.core.model import Delivery, Device, EmergencyEnd
-from reflecto.core.ports import Addition, Store, Verdict
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import Addition, Verdict
 from tests.builders import NOW, make_delivery, make_device, make_emergency, make_token
 from tests.fakes import BOUND_SECONDS
 from tests.store_conformance.world import blobs, found_owner, join

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from reflecto.core.model import Tap
-from reflecto.core.ports import EndResult, Store, Verdict
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import EndResult, Verdict
 from tests.builders import NOW, make_delivery, make_interaction, make_tap, make_token
 from tests.store_conformance.world import blobs, created, found_owner, join
 

@@ -6,7 +6,8 @@ import pytest
 
 from reflecto.contract.ids import new_id
 from reflecto.core.model import Owner
-from reflecto.core.ports import Creation, Redemption, Store
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import Creation, Redemption
 from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_token
 from tests.store_conformance.world import blobs, create, created, found_owner, join
 

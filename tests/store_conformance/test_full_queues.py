@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from reflecto.core.model import Delivery, Device, ReminderDelivery
-from reflecto.core.ports import Creation, Relaying, Store, Verdict
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import Creation, Relaying, Verdict
+from reflecto.core.rules.queue_room import QueueLimits
 from tests.builders import NOW, make_delivery, make_interaction, make_reminder, make_tap
 from tests.store_conformance.conftest import OpenStore
 from tests.store_conformance.world import blobs, created, found_owner, join, queue

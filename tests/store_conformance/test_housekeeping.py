@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from reflecto.core.model import Owner
-from reflecto.core.ports import Creation, Store
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import Creation
 from tests.builders import NOW, make_code, make_delivery, make_interaction, make_tap
 from tests.store_conformance.world import blobs, create, created, found_owner, join, seqs
 

@@ -19,7 +19,8 @@ from reflecto.core.model import (
     QueueEntry,
     Rejection,
 )
-from reflecto.core.ports import Admittance, Opening, Relaying, StepResult, Store
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import Admittance, Opening, Relaying, StepResult
 from tests.builders import NOW, make_delivery, make_device, unique_bytes
 from tests.fakes import BOUND_SECONDS
 from tests.store_conformance.world import blobs, found_owner, join, queue

@@ -3,7 +3,7 @@
 import pytest
 
 from reflecto.core.model import PushBacklog, PushSubscription, PushTarget, QueueEntry
-from reflecto.core.ports import Store
+from reflecto.core.ports.store import Store
 from tests.builders import NOW, make_delivery, make_device, unique_bytes
 from tests.store_conformance.world import found_owner, join, queue
 

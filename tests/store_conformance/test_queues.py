@@ -1,7 +1,7 @@
 """`append_to_queues`, `read_queue`, `ack_queue`."""
 
 from reflecto.core.model import QueueEntry
-from reflecto.core.ports import Store
+from reflecto.core.ports.store import Store
 from tests.builders import NOW, make_delivery, make_device
 from tests.store_conformance.world import blobs, found_owner, join, last_seq, queue, seqs
 

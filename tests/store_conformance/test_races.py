@@ -10,7 +10,8 @@ import pytest
 
 from reflecto.contract.ids import new_id
 from reflecto.core.model import Interaction, Token
-from reflecto.core.ports import Addition, Creation, EndResult, Redemption, Store, Verdict
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import Addition, Creation, EndResult, Redemption, Verdict
 from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_tap, make_token
 from tests.fakes import BOUND_SECONDS
 from tests.store_conformance.world import blobs, create, created, found_owner, join, queue

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 from reflecto.core.model import ReminderDelivery
-from reflecto.core.ports import Addition, Store
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import Addition
 from tests.builders import NOW, make_device, make_reminder, make_token
 from tests.fakes import BOUND_SECONDS
 from tests.store_conformance.world import blobs, found_owner, join, queue

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from reflecto.core.model import Device, Interaction, Token
-from reflecto.core.ports import Creation, EndResult, Store, Verdict
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import Creation, EndResult, Verdict
 from tests.builders import NOW, make_delivery, make_interaction, make_tap
 from tests.store_conformance.world import blobs, create, created, found_owner
 

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from reflecto.core.ports import Addition, Store
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import Addition
 from tests.builders import NOW, make_token
 from tests.store_conformance.world import found_owner
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from reflecto.contract.ids import new_id
 from reflecto.core.model import Device, Interaction, QueueEntry, Token
-from reflecto.core.ports import CreateResult, Creation, Redemption, Store
+from reflecto.core.ports.store import Store
+from reflecto.core.rules.outcomes import CreateResult, Creation, Redemption
 from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_token
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from reflecto.core.model import Device
-from reflecto.core.ports import Creation, Store, StoreUnavailableError
+from reflecto.core.ports.store import Store, StoreUnavailableError
+from reflecto.core.rules.outcomes import Creation
 from reflecto.store.sqlite.connection import open_connection
 from reflecto.store.sqlite.room import FREE_MIN_BYTES, RESERVE_NAME, Room
 from reflecto.store.sqlite.store import SqliteStore

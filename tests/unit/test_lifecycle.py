@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reflecto.contract.ids import new_id
-from reflecto.core.interactions import LIFECYCLE, is_retained, judge_answer, judge_cancel, status_at
 from reflecto.core.model import Interaction
-from reflecto.core.ports import Verdict
+from reflecto.core.rules.interactions import LIFECYCLE, is_retained, judge_answer, judge_cancel, status_at
+from reflecto.core.rules.outcomes import Verdict
 from tests.builders import NOW, make_device, make_interaction, make_tap, make_token
 
 TOKEN: Final = make_token(new_id("own"))

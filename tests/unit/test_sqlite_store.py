@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from reflecto.core.model import ReminderDelivery
-from reflecto.core.ports import Creation, Store, StoreUnavailableError
+from reflecto.core.ports.store import Store, StoreUnavailableError
+from reflecto.core.rules.outcomes import Creation
 from reflecto.store.sqlite.connection import NewerSchemaError, migrate, open_connection
 from reflecto.store.sqlite.store import SqliteStore
 from tests.builders import NOW, make_delivery, make_interaction, make_reminder

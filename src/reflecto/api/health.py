@@ -9,7 +9,7 @@ from reflecto.api.forwarded import UNTRUSTED_PROXY
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.bundle import bundle_state
 from reflecto.core.clock import Clock
-from reflecto.core.ports import Store, StoreUnavailableError
+from reflecto.core.ports.store import Store, StoreUnavailableError
 from reflecto.version import version
 
 PROBE_SECONDS: Final = 1  # anybody may ask, and each probe waits for the disk

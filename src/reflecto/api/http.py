@@ -24,7 +24,7 @@ from reflecto.contract.errors import (
 )
 from reflecto.contract.limits import JSON_BODY_MAX_BYTES, QUERY_FIELDS_MAX, WAIT_MAX_SECONDS
 from reflecto.contract.wire import M, decode_request
-from reflecto.core.ports import StoreUnavailableError
+from reflecto.core.ports.store import StoreUnavailableError
 
 STORE_RETRY_AFTER_SECONDS: Final = 5
 LINGER_SECONDS: Final = 2  # for the rest of a body that is too large, thrown away as it comes

@@ -18,7 +18,7 @@ from reflecto.api.http import Call, Endpoint
 from reflecto.api.webapp import REVALIDATE, WebFile
 from reflecto.core.clock import Clock
 from reflecto.core.enrolment import PUBLIC_URL_FACT
-from reflecto.core.ports import Store
+from reflecto.core.ports.store import Store
 
 HTML: Final = b"text/html; charset=utf-8"
 CSS: Final = b"text/css; charset=utf-8"

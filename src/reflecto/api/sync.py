@@ -18,7 +18,8 @@ from reflecto.contract.errors import ApiError
 from reflecto.contract.limits import SEQ_MAX
 from reflecto.core.devices import Devices, sync_start
 from reflecto.core.model import QueueEntry
-from reflecto.core.ports import StoreUnavailableError, Wakeups
+from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.core.ports.wakeups import Wakeups
 from reflecto.crypto.encoding import encode_base64
 
 HEADERS: Final = [
@@ -65,7 +66,7 @@ def sync_routes(auth: Authenticator, devices: Devices, wakeups: Wakeups) -> list
 
 
 class SyncStream:
-    """One open response. `core.ports.Stream`."""
+    """One open response. `core.ports.wakeups.Stream`."""
 
     def __init__(self, call: Call, devices: Devices, device_id: str, after: int) -> None:
         self._call = call

@@ -10,7 +10,8 @@ from reflecto.contract.limits import QUEUE_FULL_RETRY_AFTER_SECONDS
 from reflecto.contract.messages import Caveat, DeliveredTo
 from reflecto.core.events import MESSAGE_SENT
 from reflecto.core.model import Device
-from reflecto.core.ports import Store, Wakeups
+from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.sealing import Sealer
 from reflecto.core.sender import Sender
 from reflecto.core.targets import select_devices

@@ -9,11 +9,12 @@ from reflecto.contract.devices import DeviceList, DeviceState, PeerList, PeerSta
 from reflecto.contract.errors import INVALID_SEQ, INVALID_TOKEN, NOT_FOUND, SCOPE_DENIED, ApiError
 from reflecto.contract.ids import is_id
 from reflecto.contract.limits import SYNC_PAGE_ENTRIES
-from reflecto.core.activity import Activity
 from reflecto.core.clock import Clock
 from reflecto.core.events import DEVICE_REMOVED, OWNER_REMOVED
+from reflecto.core.last_seen import LastSeen
 from reflecto.core.model import Device, QueueEntry
-from reflecto.core.ports import Store, Wakeups
+from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.push import check_subscription
 from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.tokens import token_hash
@@ -43,11 +44,11 @@ class Devices:
     """Authenticates devices and serves what is theirs."""
 
     def __init__(
-        self, store: Store, wakeups: Wakeups, activity: Activity, clock: Clock, *, allow_private_push: bool = False
+        self, store: Store, wakeups: Wakeups, last_seen: LastSeen, clock: Clock, *, allow_private_push: bool = False
     ) -> None:
         self._store = store
         self._wakeups = wakeups
-        self._activity = activity
+        self._last_seen = last_seen
         self._clock = clock
         self._allow_private_push = allow_private_push
 
@@ -57,7 +58,7 @@ class Devices:
         device = await self._store.find_device_by_token(presented)
         if device is None or not hmac.compare_digest(device.token_hash, presented):
             raise ApiError(INVALID_TOKEN)
-        self._activity.device_seen(device.id, self._clock.now())
+        self._last_seen.device_seen(device.id, self._clock.now())
         return device
 
     async def list_of_owner(self, owner_id: str) -> DeviceList:
@@ -137,6 +138,6 @@ class Devices:
             type=device.type,
             device_class=device.device_class,
             reachable=self._wakeups.is_connected(device.id),
-            last_seen_at=self._activity.last_seen_at(device.id, device.last_seen_at),
+            last_seen_at=self._last_seen.last_seen_at(device.id, device.last_seen_at),
             app_build=device.app_build,
         )

@@ -24,12 +24,15 @@ from reflecto.contract.messages import Caveat
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher, full_caveat, still_paired
 from reflecto.core.devices import require_phone
-from reflecto.core.emergency_rules import next_round, status_of
 from reflecto.core.events import EMERGENCY_ENDED, EMERGENCY_RAISED
 from reflecto.core.model import Delivery, Device, Emergency, EmergencyEnd
-from reflecto.core.ports import Addition, Callbacks, Store, Verdict, Wakeups
+from reflecto.core.ports.callbacks import Callbacks
+from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.pushover import EmergencyTerms, PushoverMessage
 from reflecto.core.quotas import Quotas
+from reflecto.core.rules.emergencies import next_round, status_of
+from reflecto.core.rules.outcomes import Addition, Verdict
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.sender import Sender
 

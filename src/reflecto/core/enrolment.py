@@ -19,10 +19,12 @@ from reflecto.contract.tokens import NewToken
 from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
 from reflecto.core.events import DEVICE_JOINED
-from reflecto.core.guesses import GuessLimiter
+from reflecto.core.failed_attempts import FailedAttempts
 from reflecto.core.joining import check_keys, seal_notices
 from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
-from reflecto.core.ports import Redemption, Store, Wakeups
+from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.rules.outcomes import Redemption
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.tokens import new_default_token
 from reflecto.crypto.encoding import encode_base64
@@ -68,7 +70,7 @@ class Enrolment:
         self._wakeups = wakeups
         self._sealer = sealer
         self._clock = clock
-        self._guesses = GuessLimiter()
+        self._failed_attempts = FailedAttempts()
 
     async def invite(
         self, owner_id: str | None = None, *, new_owner: bool = False, phone_id: str | None = None
@@ -109,11 +111,11 @@ class Enrolment:
         `rate_limit_exceeded`, `too_many_devices`. Only `invalid_code` counts as a wrong guess.
         """
         public_key, signing_key = check_keys(self._sealer, request.public_key, request.signing_key)
-        self._guesses.attempt(address, self._clock.now())
+        self._failed_attempts.attempt(address, self._clock.now())
         for _ in range(REDEMPTION_ATTEMPTS):
             now = self._clock.now()
             code = await self._find_code(request.code, now)
-            self._guesses.forgive(address)
+            self._failed_attempts.forgive(address)
             owner_id, founding = await self._owner_for(code, request, now)
             device_token = new_device_token()
             device = Device(

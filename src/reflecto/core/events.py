@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reflecto.core.clock import Clock
-from reflecto.core.guesses import network_of
+from reflecto.core.networks import network_of
 from reflecto.core.windows import RollingWindow
 
 REFUSALS_PER_ADDRESS: Final = 10  # lines a minute: enough for a ban, whatever the address does

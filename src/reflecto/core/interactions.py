@@ -1,11 +1,10 @@
 """Questions: asked once, answered once, first tap wins.
 
-Source: api.md "POST/GET/DELETE interactions", devices.md "Answering". The rules come first and know nothing but their
-arguments; stores apply them inside their transaction.
+Source: api.md "POST/GET/DELETE interactions", devices.md "Answering". What decides is in `core/rules/interactions.py`.
 """
 
 import asyncio
-from typing import Final, Literal
+from typing import Final
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -38,17 +37,19 @@ from reflecto.contract.interactions import (
     SimulateRequest,
     Status,
 )
-from reflecto.contract.limits import PENDING_RETRY_AFTER_SECONDS, RETENTION_SECONDS
+from reflecto.contract.limits import PENDING_RETRY_AFTER_SECONDS
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import queue_full
 from reflecto.core.devices import can_show_questions, require_phone
 from reflecto.core.events import QUESTION_ANSWERED, QUESTION_ASKED, QUESTION_EXPIRED, QUESTION_WITHDRAWN
 from reflecto.core.model import Delivery, Device, Interaction, Tap
-from reflecto.core.ports import Creation, EndResult, Store, Verdict, Wakeups
+from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.quotas import Quotas
+from reflecto.core.rules.interactions import status_at
+from reflecto.core.rules.outcomes import Creation, EndResult, Verdict
 from reflecto.core.sealing import Sealer, make_envelope
 from reflecto.core.sender import Sender
-from reflecto.core.tether_rules import abandoned_at, is_abandoned
 from reflecto.core.tethers import Tethers
 from reflecto.core.withdrawals import seal_withdrawals
 from reflecto.crypto.answers import SIGNATURE_BYTES
@@ -56,41 +57,6 @@ from reflecto.crypto.encoding import decode_base64, encode_base64
 from reflecto.crypto.envelopes import open_blob, seal
 
 SEALING_ATTEMPTS: Final = 5  # a phone would have to come or go between each two of them
-
-LIFECYCLE: Final[dict[Status, dict[Literal["answer", "cancel"], Verdict]]] = {
-    "pending": {"answer": Verdict.ACCEPTED, "cancel": Verdict.ACCEPTED},
-    "answered": {"answer": Verdict.ALREADY_ANSWERED, "cancel": Verdict.ALREADY_ANSWERED},
-    "cancelled": {"answer": Verdict.CLOSED, "cancel": Verdict.REPEATED},
-    "expired": {"answer": Verdict.CLOSED, "cancel": Verdict.CLOSED},
-}
-
-
-def status_at(interaction: Interaction, now: float) -> Status:
-    """Return the status; a pending question ends when `now` reaches `expires_at`, or earlier by its tether."""
-    if interaction.status == "pending" and is_abandoned(interaction, now):
-        return "cancelled"
-    if interaction.status == "pending" and now >= interaction.expires_at:
-        return "expired"
-    return interaction.status
-
-
-def is_retained(interaction: Interaction, now: float) -> bool:
-    """Tell whether the question can still be read: until 24 h after it ended."""
-    ended_at = interaction.ended_at or abandoned_at(interaction) or interaction.expires_at
-    return now < ended_at + RETENTION_SECONDS
-
-
-def judge_answer(interaction: Interaction, tap: Tap, now: float) -> Verdict:
-    """Decide a tap. The winner's own tap, repeated, stays the winner."""
-    won = interaction.tap
-    if won is not None and (won.device_id, won.choice_index) == (tap.device_id, tap.choice_index):
-        return Verdict.REPEATED
-    return LIFECYCLE[status_at(interaction, now)]["answer"]
-
-
-def judge_cancel(interaction: Interaction, now: float) -> Verdict:
-    """Decide a withdrawal."""
-    return LIFECYCLE[status_at(interaction, now)]["cancel"]
 
 
 class _Sealed(msgspec.Struct, frozen=True):

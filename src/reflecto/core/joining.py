@@ -5,7 +5,7 @@ import msgspec
 from reflecto.contract.errors import INVALID_PUBLIC_KEY, INVALID_SIGNING_KEY, ApiError
 from reflecto.contract.ids import new_id
 from reflecto.core.model import Delivery, Device
-from reflecto.core.ports import Store
+from reflecto.core.ports.store import Store
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.crypto.answers import SIGNING_KEY_BYTES, is_signing_key
 from reflecto.crypto.encoding import decode_base64

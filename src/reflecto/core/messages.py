@@ -31,7 +31,7 @@ from reflecto.contract.messages import Caveat, SendRequest, SendResponse
 from reflecto.core.checks import check_bytes, check_web_url
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
-from reflecto.core.ports import Wakeups
+from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.pushover import PushoverMessage
 from reflecto.core.quotas import Quotas
 from reflecto.core.sealing import make_envelope

@@ -34,11 +34,13 @@ from reflecto.contract.pairing import (
 from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
 from reflecto.core.events import DEVICE_JOINED
-from reflecto.core.guesses import GuessLimiter
+from reflecto.core.failed_attempts import FailedAttempts
 from reflecto.core.joining import check_keys, seal_notices
 from reflecto.core.model import Approval, Claim, Device, DeviceNonce, Pairing, PairingStep, PhoneNonce, Rejection
 from reflecto.core.pairing_views import as_device_sees, as_phone_sees, device_of
-from reflecto.core.ports import Admittance, Opening, Store, Wakeups
+from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.rules.outcomes import Admittance, Opening
 from reflecto.core.sealing import Sealer
 from reflecto.crypto.answers import SIGNATURE_BYTES
 from reflecto.crypto.encoding import decode_base64
@@ -54,7 +56,7 @@ class Pairings:
         self._wakeups = wakeups
         self._sealer = sealer
         self._clock = clock
-        self._guesses = GuessLimiter()
+        self._failed_attempts = FailedAttempts()
 
     async def open(self, phone: Device, request: CreatePairingRequest) -> CreatePairingResponse:
         """Invite one device.
@@ -86,9 +88,9 @@ class Pairings:
         public_key, signing_key = check_keys(self._sealer, request.public_key, request.signing_key)
         proof = _proof(request.proof)
         commitment = None if request.commitment is None else _proof(request.commitment)
-        self._guesses.attempt(address, self._clock.now())
+        self._failed_attempts.attempt(address, self._clock.now())
         await self._find(pairing_id)
-        self._guesses.forgive(address)
+        self._failed_attempts.forgive(address)
         token = new_device_token()
         claim = Claim(
             token_hash=token_hash(token),

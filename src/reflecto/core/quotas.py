@@ -10,9 +10,9 @@ import msgspec
 
 from reflecto.contract.errors import RATE_LIMIT_EXCEEDED, ApiError
 from reflecto.core.clock import Clock
-from reflecto.core.guesses import network_of
 from reflecto.core.model import Token
-from reflecto.core.ports import Store
+from reflecto.core.networks import network_of
+from reflecto.core.ports.store import Store
 from reflecto.core.windows import RollingWindow
 
 Resource = Literal["token_burst", "token_monthly", "receiver_daily", "ip_minute", "ip_hour"]

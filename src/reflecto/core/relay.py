@@ -10,7 +10,9 @@ from reflecto.contract.pairing import RelayRequest
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import queue_full
 from reflecto.core.model import Delivery, Device
-from reflecto.core.ports import Relaying, Store, Wakeups
+from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.rules.outcomes import Relaying
 from reflecto.core.sealing import queue_expiry
 from reflecto.core.windows import RollingWindow
 from reflecto.crypto.envelopes import MIN_BLOB_BYTES, VERSION

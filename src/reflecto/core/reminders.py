@@ -28,8 +28,10 @@ from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.events import MESSAGE_SENT
 from reflecto.core.model import Device, Reminder, ReminderDelivery
-from reflecto.core.ports import Addition, Store, Wakeups
+from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.quotas import Quotas
+from reflecto.core.rules.outcomes import Addition
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.sender import Sender
 from reflecto.core.targets import check_selector

@@ -18,7 +18,8 @@ from reflecto.core.checks import check_bytes
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.model import Device
-from reflecto.core.ports import Store, Wakeups
+from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.sealing import Sealer, make_envelope
 from reflecto.core.sender import Sender

@@ -1,16 +1,17 @@
 """Tethered questions: one ends as cancelled when nobody has waited for it as long as its tether.
 
 Made for askers that can be killed without a word. Every request by the asker's token is a wait, and a wait writes its
-end ahead. The rules come first and know nothing but their arguments. Source: consent.md "tether".
+end ahead. Source: consent.md "tether".
 """
 
 from reflecto.contract.envelopes import InteractionClosedPayload
 from reflecto.core.clock import Clock
 from reflecto.core.events import QUESTION_ABANDONED
 from reflecto.core.model import Interaction
-from reflecto.core.ports import Store, Wakeups
+from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.rules.tethers import is_abandoned
 from reflecto.core.sealing import Sealer
-from reflecto.core.tether_rules import is_abandoned
 from reflecto.core.withdrawals import seal_withdrawals
 
 

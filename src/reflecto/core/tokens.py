@@ -26,14 +26,15 @@ from reflecto.contract.tokens import (
     TokenList,
     TokenState,
 )
-from reflecto.core.activity import Activity
 from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
 from reflecto.core.emergencies import Emergencies
 from reflecto.core.events import TOKEN_CREATED, TOKEN_REVOKED
 from reflecto.core.interactions import Interactions
+from reflecto.core.last_seen import LastSeen
 from reflecto.core.model import Device, Token
-from reflecto.core.ports import Addition, Store, StoreUnavailableError
+from reflecto.core.ports.store import Store, StoreUnavailableError
+from reflecto.core.rules.outcomes import Addition
 from reflecto.core.sender import Sender
 from reflecto.crypto.tokens import token_hash
 
@@ -70,13 +71,13 @@ class Tokens:
         store: Store,
         interactions: Interactions,
         emergencies: Emergencies,
-        activity: Activity,
+        last_seen: LastSeen,
         clock: Clock,
     ) -> None:
         self._store = store
         self._interactions = interactions
         self._emergencies = emergencies
-        self._activity = activity
+        self._last_seen = last_seen
         self._clock = clock
 
     async def authenticate(self, bearer: str) -> Sender:
@@ -86,7 +87,7 @@ class Tokens:
         known = token is not None and hmac.compare_digest(token.hash, presented)
         if token is None or not known or TOKEN_PATTERN.fullmatch(bearer) is None:
             raise ApiError(INVALID_TOKEN)
-        self._activity.token_used(token.id, self._clock.now())
+        self._last_seen.token_used(token.id, self._clock.now())
         if token.short_hash is None:
             with suppress(StoreUnavailableError):  # the next use will do
                 await self._store.keep_short_form(token.id, token_hash(short_form(bearer)))
@@ -99,7 +100,7 @@ class Tokens:
         known = token is not None and hmac.compare_digest(token.short_hash or b"", presented)
         if token is None or not known or SHORT_TOKEN_PATTERN.fullmatch(bearer) is None:
             raise ApiError(INVALID_TOKEN)
-        self._activity.token_used(token.id, self._clock.now())
+        self._last_seen.token_used(token.id, self._clock.now())
         return Sender(token, bearer)
 
     async def list_for(self, device: Device) -> TokenList | TokenLabelList:
@@ -148,5 +149,5 @@ class Tokens:
             priority_cap=token.priority_cap,
             scopes=token.scopes,
             created_at=token.created_at,
-            last_used_at=self._activity.last_used_at(token.id, token.last_used_at),
+            last_used_at=self._last_seen.last_used_at(token.id, token.last_used_at),
         )

@@ -2,7 +2,7 @@
 
 from reflecto.contract.envelopes import InteractionClosedPayload
 from reflecto.core.model import Delivery, Interaction
-from reflecto.core.ports import Store
+from reflecto.core.ports.store import Store
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 
 

@@ -1,1 +1,1 @@
-"""Getting what is queued to the devices: open streams, and Web Push to those that have none."""
+"""Web Push: what is queued for a device that has no stream, or does not acknowledge in time."""

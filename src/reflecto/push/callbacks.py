@@ -10,7 +10,7 @@ import httpcore
 
 from reflecto.core.clock import Clock
 from reflecto.push.addresses import CheckedBackend, ForbiddenAddressError, Resolve, resolve
-from reflecto.push.service import tls_context
+from reflecto.push.sender import tls_context
 from reflecto.push.vapid import origin_of
 
 CALL_SECONDS: Final = 10  # for all of a call: name, connection, reply
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class HttpsCallbacks:
-    """`core.ports.Callbacks`, one connection a call: they are seldom."""
+    """`core.ports.callbacks.Callbacks`, one connection a call: they are seldom."""
 
     def __init__(self, clock: Clock, *, allow_private: bool, resolve: Resolve = resolve) -> None:
         self._clock = clock

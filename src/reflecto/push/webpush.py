@@ -14,9 +14,9 @@ from typing import Final
 from reflecto.contract.limits import PUSH_GRACE_SECONDS
 from reflecto.core.clock import Clock
 from reflecto.core.model import PushTarget
-from reflecto.core.ports import Store, StoreUnavailableError
-from reflecto.push.messages import BURST_ENTRIES, Push, next_push
-from reflecto.push.service import Outcome, PushServices
+from reflecto.core.ports.store import Store, StoreUnavailableError
+from reflecto.push.next_push import BURST_ENTRIES, Push, next_push
+from reflecto.push.sender import Outcome, PushSender
 from reflecto.push.slots import FairSlots
 from reflecto.push.vapid import origin_of
 
@@ -69,10 +69,10 @@ class _Line:
 class WebPush:
     """The pushes of one process. Every method is called on the event loop."""
 
-    def __init__(self, store: Store, is_connected: Callable[[str], bool], services: PushServices, clock: Clock) -> None:
+    def __init__(self, store: Store, is_connected: Callable[[str], bool], sender: PushSender, clock: Clock) -> None:
         self._store = store
         self._is_connected = is_connected
-        self._services = services
+        self._sender = sender
         self._clock = clock
         self._lines: dict[str, _Line] = {}
         self._slots = FairSlots(SENDS_AT_ONCE)
@@ -97,7 +97,7 @@ class WebPush:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._services.close()
+        await self._sender.close()
 
     def queues_grew(self, device_ids: Iterable[str]) -> None:
         """Push what was added to these devices' queues, as far as they have subscriptions."""
@@ -164,7 +164,7 @@ class WebPush:
 
     async def _send(self, device_id: str, line: _Line, target: PushTarget, push: Push) -> None:
         async with self._slots.take(target.owner_id, origin_of(target.subscription.endpoint)):
-            reply = await self._services.send(target.subscription, push.message_at(self._clock.now()))
+            reply = await self._sender.send(target.subscription, push.message_at(self._clock.now()))
         match reply.outcome:
             case Outcome.GONE:
                 await self._store.drop_push_subscription(device_id, target.subscription.endpoint)

@@ -1,1 +1,1 @@
-"""Implementations of `core.ports.Store`, one package each."""
+"""Implementations of `core.ports.store.Store`, one package each."""

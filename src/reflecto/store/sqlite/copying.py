@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reflecto.core.ports import StoreUnavailableError
+from reflecto.core.ports.store import StoreUnavailableError
 
 _BUSY_SECONDS: Final = 5.0
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from reflecto.core.ports import StoreUnavailableError
+from reflecto.core.ports.store import StoreUnavailableError
 from reflecto.store.sqlite.connection import migrate, open_connection
 from reflecto.store.sqlite.room import Room, is_disk_error
 from reflecto.store.sqlite.writer import Writer

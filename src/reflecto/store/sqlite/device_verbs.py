@@ -6,8 +6,8 @@ from typing import Final
 
 from reflecto.contract.limits import DEVICES_MAX_PER_OWNER
 from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
-from reflecto.core.ports import Redemption
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.rules.outcomes import Redemption
+from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues, delete_step
 from reflecto.store.sqlite.rows import (
@@ -27,7 +27,7 @@ _FIND_CODE: Final = f"SELECT {SETUP_CODE_COLUMNS} FROM setup_codes WHERE hash = 
 
 
 class DeviceVerbs:
-    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+    """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
     _bounds: QueueLimits

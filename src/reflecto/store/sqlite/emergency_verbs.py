@@ -6,10 +6,10 @@ from dataclasses import astuple, fields
 from typing import Final
 
 from reflecto.contract.limits import EMERGENCIES_MAX_PER_OWNER
-from reflecto.core.emergency_rules import is_kept, judge_end, next_call
 from reflecto.core.model import Delivery, Emergency, EmergencyEnd
-from reflecto.core.ports import Addition, EmergencyEndResult, Verdict
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.rules.emergencies import is_kept, judge_end, next_call
+from reflecto.core.rules.outcomes import Addition, EmergencyEndResult, Verdict
+from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.rows import placeholders
@@ -20,7 +20,7 @@ _ACTIVE: Final = "status = 'active' AND expires_at > ?"
 
 
 class EmergencyVerbs:
-    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+    """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
     _bounds: QueueLimits

@@ -23,7 +23,7 @@ _ENDED: Final = (
 
 
 class HousekeepingVerbs:
-    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+    """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from reflecto.contract.interactions import Reason
 from reflecto.contract.limits import PENDING_MAX_PER_OWNER
-from reflecto.core.interactions import judge_answer, judge_cancel
 from reflecto.core.model import Delivery, Interaction, Tap
-from reflecto.core.ports import CreateResult, Creation, EndResult, Verdict
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.rules.interactions import judge_answer, judge_cancel
+from reflecto.core.rules.outcomes import CreateResult, Creation, EndResult, Verdict
+from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of, interaction_row, placeholders
@@ -26,7 +26,7 @@ _INSERT = f"INSERT INTO interactions ({INTERACTION_COLUMNS}) VALUES ({placeholde
 
 
 class InteractionVerbs:
-    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+    """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
     _bounds: QueueLimits

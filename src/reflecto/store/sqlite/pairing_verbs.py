@@ -7,9 +7,9 @@ from typing import Final
 
 from reflecto.contract.limits import DEVICES_MAX_PER_OWNER, PAIRING_SECONDS, PAIRINGS_MAX_PER_OWNER
 from reflecto.core.model import Approval, Delivery, Device, Pairing, PairingStep
-from reflecto.core.pairing_rules import judge_approval, take_step
-from reflecto.core.ports import Admittance, Opening, StepResult
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.rules.outcomes import Admittance, Opening, StepResult
+from reflecto.core.rules.pairing import judge_approval, take_step
+from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.rows import PAIRING_COLUMNS, pairing_of, pairing_row, placeholders
@@ -19,7 +19,7 @@ _WRITE: Final = f"REPLACE INTO pairings ({PAIRING_COLUMNS}) VALUES ({placeholder
 
 
 class PairingVerbs:
-    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+    """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
     _bounds: QueueLimits

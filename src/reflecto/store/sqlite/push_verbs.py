@@ -7,7 +7,7 @@ from reflecto.store.sqlite.database import Database
 
 
 class PushVerbs:
-    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+    """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
 

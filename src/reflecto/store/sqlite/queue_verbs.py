@@ -4,14 +4,14 @@ import sqlite3
 from collections.abc import Sequence
 
 from reflecto.core.model import Delivery, QueueEntry
-from reflecto.core.ports import Relaying
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.rules.outcomes import Relaying
+from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues, delete_step
 
 
 class QueueVerbs:
-    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+    """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
     _bounds: QueueLimits

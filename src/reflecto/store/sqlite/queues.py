@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflecto.core.model import Delivery
-from reflecto.core.queue_room import (
+from reflecto.core.rules.queue_room import (
     QueueLimits,
     QueueStanding,
     can_make_room_for_relayed,

@@ -6,8 +6,8 @@ from typing import Final
 
 from reflecto.contract.limits import REMINDERS_MAX_PER_OWNER
 from reflecto.core.model import Delivery, Reminder, ReminderDelivery
-from reflecto.core.ports import Addition
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.rules.outcomes import Addition
+from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.statements import is_live_token
@@ -16,7 +16,7 @@ _COLUMNS: Final = "id, owner_id, token_id, sealed, created_at, fire_at"
 
 
 class ReminderVerbs:
-    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+    """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
     _bounds: QueueLimits

@@ -3,8 +3,8 @@
 import sqlite3
 from typing import Final
 
-from reflecto.core.interactions import is_retained
 from reflecto.core.model import Device, Interaction
+from reflecto.core.rules.interactions import is_retained
 from reflecto.store.sqlite.rows import (
     DEVICE_COLUMNS,
     INTERACTION_COLUMNS,

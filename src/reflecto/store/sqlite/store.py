@@ -1,8 +1,8 @@
-"""`core.ports.Store` on SQLite, its verbs gathered from one module per capability."""
+"""`core.ports.store.Store` on SQLite, its verbs gathered from one module per capability."""
 
 from pathlib import Path
 
-from reflecto.core.queue_room import QueueLimits
+from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.device_verbs import DeviceVerbs
 from reflecto.store.sqlite.emergency_verbs import EmergencyVerbs

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from reflecto.core.interactions import status_at
 from reflecto.core.model import Delivery, Interaction
-from reflecto.core.queue_room import QueueLimits
-from reflecto.core.tether_rules import abandoned_at, is_abandoned
+from reflecto.core.rules.interactions import status_at
+from reflecto.core.rules.queue_room import QueueLimits
+from reflecto.core.rules.tethers import abandoned_at, is_abandoned
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of
@@ -18,7 +18,7 @@ _NOTE: Final = "UPDATE interactions SET awaited_until = ? WHERE id = ?"
 
 
 class TetherVerbs:
-    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+    """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
     _bounds: QueueLimits

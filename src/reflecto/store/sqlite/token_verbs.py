@@ -5,14 +5,14 @@ from collections.abc import Mapping
 
 from reflecto.contract.limits import TOKENS_MAX_PER_OWNER
 from reflecto.core.model import Token
-from reflecto.core.ports import Addition
+from reflecto.core.rules.outcomes import Addition
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.rows import TOKEN_COLUMNS, placeholders, token_of, token_row
 from reflecto.store.sqlite.statements import is_device, owner_exists
 
 
 class TokenVerbs:
-    """Part of `SqliteStore`; see `core.ports.Store` for what each verb promises."""
+    """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
 

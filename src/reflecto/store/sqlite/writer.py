@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from reflecto.core.ports import StoreUnavailableError
+from reflecto.core.ports.store import StoreUnavailableError
 from reflecto.store.sqlite.connection import open_connection
 from reflecto.store.sqlite.room import TIGHT, Room, is_disk_error, put_log_away
 

@@ -3,11 +3,12 @@
 import pytest
 
 from reflecto.contract.errors import RATE_LIMIT_EXCEEDED, ApiError
-from reflecto.core.guesses import ADDRESSES_REMEMBERED, GuessLimiter, network_of
+from reflecto.core.failed_attempts import ADDRESSES_REMEMBERED, FailedAttempts
+from reflecto.core.networks import network_of
 from tests.builders import NOW
 
 
-def guesses_left(limiter: GuessLimiter, address: str, now: float = NOW) -> int:
+def guesses_left(limiter: FailedAttempts, address: str, now: float = NOW) -> int:
     """Use up the address's guesses and return how many they were."""
     for passed in range(10):
         try:
@@ -35,7 +36,7 @@ def test_one_client_is_an_ipv4_address_or_an_ipv6_64(address: str, network: str)
 
 
 def test_addresses_of_one_64_share_their_guesses_and_other_64s_do_not():
-    limiter = GuessLimiter()
+    limiter = FailedAttempts()
     for last in range(5):
         limiter.attempt(f"2001:db8::{last:x}", NOW)
     assert guesses_left(limiter, "2001:db8::ffff:ffff:ffff:ffff") == 0
@@ -43,14 +44,14 @@ def test_addresses_of_one_64_share_their_guesses_and_other_64s_do_not():
 
 
 def test_an_ipv4_address_and_its_mapped_form_are_one():
-    limiter = GuessLimiter()
+    limiter = FailedAttempts()
     for _ in range(5):
         limiter.attempt("192.0.2.1", NOW)
     assert guesses_left(limiter, "::ffff:192.0.2.1") == 0
 
 
 def test_the_wait_is_told_to_the_second_and_ends_with_it():
-    limiter = GuessLimiter()
+    limiter = FailedAttempts()
     for _ in range(5):
         limiter.attempt("192.0.2.1", NOW)
     for now, seconds in ((NOW, 60), (NOW + 0.5, 60), (NOW + 1, 59), (NOW + 59, 1), (NOW + 59.999, 1)):
@@ -61,11 +62,11 @@ def test_the_wait_is_told_to_the_second_and_ends_with_it():
 
 
 def test_forgiving_an_unknown_address_is_nothing():
-    GuessLimiter().forgive("192.0.2.1")
+    FailedAttempts().forgive("192.0.2.1")
 
 
 def test_memory_is_bounded_and_the_longest_quiet_are_forgotten_first():
-    limiter = GuessLimiter()
+    limiter = FailedAttempts()
     for _ in range(5):
         limiter.attempt("192.0.2.1", NOW)
     for number in range(ADDRESSES_REMEMBERED - 1):
@@ -76,6 +77,6 @@ def test_memory_is_bounded_and_the_longest_quiet_are_forgotten_first():
 
 
 def test_an_address_does_not_wait_longer_because_the_clock_was_put_back():
-    limiter = GuessLimiter()
+    limiter = FailedAttempts()
     assert guesses_left(limiter, "192.0.2.1", NOW + 3_600) == 5
     assert guesses_left(limiter, "192.0.2.1", NOW) == 5

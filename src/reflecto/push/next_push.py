@@ -9,7 +9,7 @@ import msgspec
 from reflecto.core.model import QueueEntry, Urgency
 from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.webpush import PLAINTEXT_MAX_BYTES
-from reflecto.push.service import PushMessage
+from reflecto.push.sender import PushMessage
 
 BURST_ENTRIES: Final = 8  # more than these at once become one wake-up
 WAKE_TOPIC: Final = "wake"  # of pushes that carry nothing: one is enough

@@ -1,24 +1,24 @@
-"""An address that guesses wrong too often waits. Source: devices.md "Pairing further devices"."""
+"""An address that tries too many wrong codes waits. Source: devices.md "Pairing further devices"."""
 
-import ipaddress
 import math
 from collections import OrderedDict
 from typing import Final
 
 from reflecto.contract.errors import RATE_LIMIT_EXCEEDED, ApiError
 from reflecto.contract.limits import WRONG_GUESSES_MAX, WRONG_GUESSES_WAIT_SECONDS
+from reflecto.core.networks import network_of
 
 ADDRESSES_REMEMBERED: Final = 10_000  # the longest quiet ones are forgotten first
 
 
-class GuessLimiter:
-    """Counts wrong guesses per address, in memory."""
+class FailedAttempts:
+    """Counts failed attempts per network, in memory."""
 
     def __init__(self) -> None:
         self._wrong: OrderedDict[str, tuple[int, float]] = OrderedDict()  # network to (count, time of the last)
 
     def attempt(self, address: str, now: float) -> None:
-        """Count a guess before it is checked, so that simultaneous ones count too; `forgive` takes it back.
+        """Count an attempt before it is checked, so that simultaneous ones count too; `forgive` takes it back.
 
         Raises: ApiError `rate_limit_exceeded` while the address has to wait.
         """
@@ -35,18 +35,5 @@ class GuessLimiter:
             self._wrong.popitem(last=False)
 
     def forgive(self, address: str) -> None:
-        """The guess was right: forget the address's wrong ones."""
+        """An attempt of this address was right: forget its failed ones."""
         self._wrong.pop(network_of(address), None)
-
-
-def network_of(address: str) -> str:
-    """Return what counts as one client: an IPv4 address, or an IPv6 /64."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv6Address):
-        if parsed.ipv4_mapped:
-            return str(parsed.ipv4_mapped)
-        return str(ipaddress.IPv6Network((parsed, 64), strict=False))
-    return str(parsed)

@@ -1,4 +1,4 @@
-"""The sync hub: which streams and long polls are open in this process, and waking them. `core.ports.Wakeups`."""
+"""`core.ports.wakeups.Wakeups` for one process: which streams and long polls are open in it, and waking them."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from reflecto.contract.limits import HEARTBEAT_SECONDS, STREAMS_MAX_PER_DEVICE
 from reflecto.core.clock import Clock, Timer
-from reflecto.core.ports import Stream
+from reflecto.core.ports.wakeups import Stream
 
 
 class Hub:

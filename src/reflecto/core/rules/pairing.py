@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from reflecto.contract.pairing import PairingStatus
 from reflecto.core.model import Approval, Claim, DeviceNonce, Pairing, PairingStep, PhoneNonce, Rejection
-from reflecto.core.ports import Admittance
+from reflecto.core.rules.outcomes import Admittance
 
 Move = Literal["claim", "greet", "reveal", "approve", "reject"]
 

@@ -1,16 +1,12 @@
-"""What the core needs from outside: a store and wake-ups. Their implementations live in `store/` and `push/`.
+"""The store: the server's memory.
 
-Every store method is one atomic verb: all of it happens or nothing, and what it returned is durable.
+Every method is one atomic verb: all of it happens or nothing, and what it returned is durable.
 Any of them raises `StoreUnavailableError` when the store cannot be read or written; then nothing happened. On a
 disk that is nearly full, what acknowledges, answers, withdraws and deletes goes on, and the rest is refused.
 `now` is Unix seconds; a store has no clock of its own.
 """
 
-import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from enum import Enum, auto
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from reflecto.contract.interactions import Reason
@@ -34,106 +30,21 @@ from reflecto.core.model import (
     Tap,
     Token,
 )
+from reflecto.core.rules.outcomes import (
+    Addition,
+    Admittance,
+    CreateResult,
+    EmergencyEndResult,
+    EndResult,
+    Opening,
+    Redemption,
+    Relaying,
+    StepResult,
+)
 
 
 class StoreUnavailableError(Exception):
     """The store cannot be read or written right now (disk full, read-only, locked)."""
-
-
-class Creation(Enum):
-    """What became of a create."""
-
-    CREATED = auto()
-    REPEATED = auto()
-    TOO_MANY_PENDING = auto()
-    PHONES_CHANGED = auto()  # a phone came or went since the prompts were sealed: seal again
-    TOKEN_REVOKED = auto()
-    QUEUES_FULL = auto()  # of every phone it is for
-
-
-class Verdict(Enum):
-    """What became of an answer or a cancellation."""
-
-    ACCEPTED = auto()
-    REPEATED = auto()
-    ALREADY_ANSWERED = auto()
-    CLOSED = auto()
-    DEVICE_REMOVED = auto()  # since its request was authenticated: a body may take its time to come
-
-
-class Relaying(Enum):
-    """What became of blobs that one device sends others."""
-
-    QUEUED = auto()  # in every queue that has room
-    DEVICE_GONE = auto()  # the sender or one of the targets is no device of the owner: nothing is queued
-    QUEUES_FULL = auto()
-
-
-class Redemption(Enum):
-    """What became of a setup code."""
-
-    REDEEMED = auto()
-    INVALID = auto()
-    OWNERS_CHANGED = auto()  # an owner came into being since it was read: decide again
-    TOO_MANY_DEVICES = auto()
-
-
-class Addition(Enum):
-    """What became of a new token or reminder."""
-
-    ADDED = auto()
-    TOO_MANY = auto()
-    REVOKED = auto()  # the owner was deleted, or the token revoked or phone removed whose request it is, meanwhile
-
-
-class Opening(Enum):
-    """What became of a new pairing."""
-
-    OPENED = auto()
-    TOO_MANY = auto()
-    TAKEN = auto()  # its id is in use
-    PHONE_REMOVED = auto()
-
-
-class Admittance(Enum):
-    """What became of an approval."""
-
-    ADMITTED = auto()
-    REPEATED = auto()
-    CLOSED = auto()
-    TOO_MANY_DEVICES = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class CreateResult:
-    """`interaction` is the new or the repeated one, None when refused."""
-
-    creation: Creation
-    interaction: Interaction | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """`pairing` is its state after the step, or as it stays where the step was refused."""
-
-    accepted: bool
-    pairing: Pairing
-
-
-@dataclass(frozen=True, slots=True)
-class EndResult:
-    """`interaction` is its state after the verdict."""
-
-    verdict: Verdict
-    interaction: Interaction
-
-
-@dataclass(frozen=True, slots=True)
-class EmergencyEndResult:
-    """`emergency` is its state after the verdict."""
-
-    verdict: Verdict
-    emergency: Emergency
 
 
 class Store(Protocol):
@@ -183,7 +94,7 @@ class Store(Protocol):
     ) -> Interaction | None:
         """Cancel with the reason `abandoned`, as of the instant it ended, and append `withdrawals`; return it.
 
-        None, and nothing happens, unless it is pending and the rules say so (`tether_rules.is_abandoned`).
+        None, and nothing happens, unless it is pending and the rules say so (`rules.tethers.is_abandoned`).
         """
 
     async def list_abandoned(self, now: float) -> list[Interaction]:
@@ -202,7 +113,7 @@ class Store(Protocol):
     async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
         """Append each to its device's queue, numbered; return the ids of the devices whose queues took it.
 
-        The others are gone, or full by the bounds of `core.queue_room`. An entry counts until it is acknowledged or
+        The others are gone, or full by the bounds of `rules.queue_room`. An entry counts until it is acknowledged or
         swept. For a relayed one the oldest relayed ones of its queue go, as many as must.
         """
 
@@ -261,7 +172,7 @@ class Store(Protocol):
         """Return it unless it has expired."""
 
     async def step_pairing(self, pairing_id: str, step: PairingStep, now: float) -> StepResult | None:
-        """Take a step if the rules accept it (`core.pairing_rules.take_step`). None: no such pairing."""
+        """Take a step if the rules accept it (`core.rules.pairing.take_step`). None: no such pairing."""
 
     async def approve_pairing(
         self, pairing_id: str, approval: Approval, device: Device, deliveries: Sequence[Delivery], now: float
@@ -400,55 +311,3 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Finish what was accepted and release the store."""
-
-
-class Stream(Protocol):
-    """One open stream of a device. Its buffer is the queue in the store."""
-
-    def wake(self) -> None:
-        """Send what the queue has now."""
-
-    def beat(self) -> None:
-        """Send a sign of life, or end if the reader has not taken the last thing sent."""
-
-    def end(self) -> None:
-        """Close the stream."""
-
-
-class Wakeups(Protocol):
-    """Tells open streams and long polls that something changed; they read it from the store themselves."""
-
-    @property
-    def closing(self) -> bool:
-        """True once the server is stopping: nobody should wait any longer."""
-
-    def wake_devices(self, device_ids: Iterable[str]) -> None:
-        """Their queues have grown."""
-
-    def wake_all(self) -> None:
-        """Anything may have changed."""
-
-    def end_devices(self, device_ids: Iterable[str]) -> None:
-        """End their streams: they were revoked."""
-
-    def is_connected(self, device_id: str) -> bool:
-        """Tell whether a stream of the device is open."""
-
-    def wake_watchers(self, watched_id: str) -> None:
-        """The question or pairing with this id has changed."""
-
-    def watch(self, watched_id: str) -> AbstractContextManager[asyncio.Event]:
-        """Give an event that is set whenever `wake_watchers` is called for the id, and when the server stops."""
-
-    def open_stream(self, device_id: str, stream: Stream) -> AbstractContextManager[None]:
-        """Wake, beat and end `stream` while the block runs."""
-
-
-class Callbacks(Protocol):
-    """Calls the senders of emergencies back."""
-
-    async def post(self, url: str, form: Mapping[str, str]) -> bool:
-        """Post the form and tell whether it was taken; whatever goes wrong is False, within some seconds."""
-
-    async def close(self) -> None:
-        """Close the connections."""

@@ -4,7 +4,7 @@ from typing import Final
 
 from reflecto.contract.limits import CALLBACK_TRIES_MAX, RECEIPT_SECONDS
 from reflecto.core.model import Emergency, EmergencyEnd, EmergencyStatus
-from reflecto.core.ports import Verdict
+from reflecto.core.rules.outcomes import Verdict
 
 CALLBACK_DELAYS_SECONDS: Final = (60, 300, 900, 3_600, 14_400)  # after each try that failed
 

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from reflecto.core.ports import Store, StoreUnavailableError
+from reflecto.core.ports.store import Store, StoreUnavailableError
 
 FLUSH_SECONDS: Final = 60
 
 
-class Activity:
-    """Notes that have not reached the store yet."""
+class LastSeen:
+    """The times that have not reached the store yet, as Unix seconds by id."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -16,23 +16,23 @@ class Activity:
         self._devices: dict[str, int] = {}
 
     def token_used(self, token_id: str, now: float) -> None:
-        """Note it."""
+        """A request with this token was authenticated at `now`."""
         self._tokens[token_id] = int(now)
 
     def device_seen(self, device_id: str, now: float) -> None:
-        """Note it."""
+        """A request of this device was authenticated at `now`."""
         self._devices[device_id] = int(now)
 
     def last_used_at(self, token_id: str, stored: int | None) -> int | None:
-        """Return the later of the note and what the store had."""
+        """Return what was noted here, else what the store had."""
         return self._tokens.get(token_id, stored)
 
     def last_seen_at(self, device_id: str, stored: int | None) -> int | None:
-        """Return the later of the note and what the store had."""
+        """Return what was noted here, else what the store had."""
         return self._devices.get(device_id, stored)
 
     async def flush(self) -> None:
-        """Write the notes; keep them for the next time if the store is unavailable."""
+        """Write the times; they are kept for the next time if the store is unavailable."""
         tokens, devices = self._tokens, self._devices
         if not tokens and not devices:
             return

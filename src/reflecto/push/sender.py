@@ -58,7 +58,7 @@ class PushMessage:
     topic: str | None
 
 
-class PushServices:
+class PushSender:
     """Sends, over connections that are kept for a while."""
 
     def __init__(self, vapid: Vapid, clock: Clock, *, allow_private: bool, resolve: Resolve = resolve) -> None:

@@ -1,0 +1,44 @@
+"""How a question goes on and ends. Source: api.md "POST/GET/DELETE interactions", devices.md "Answering"."""
+
+from typing import Final, Literal
+
+from reflecto.contract.interactions import Status
+from reflecto.contract.limits import RETENTION_SECONDS
+from reflecto.core.model import Interaction, Tap
+from reflecto.core.rules.outcomes import Verdict
+from reflecto.core.rules.tethers import abandoned_at, is_abandoned
+
+LIFECYCLE: Final[dict[Status, dict[Literal["answer", "cancel"], Verdict]]] = {
+    "pending": {"answer": Verdict.ACCEPTED, "cancel": Verdict.ACCEPTED},
+    "answered": {"answer": Verdict.ALREADY_ANSWERED, "cancel": Verdict.ALREADY_ANSWERED},
+    "cancelled": {"answer": Verdict.CLOSED, "cancel": Verdict.REPEATED},
+    "expired": {"answer": Verdict.CLOSED, "cancel": Verdict.CLOSED},
+}
+
+
+def status_at(interaction: Interaction, now: float) -> Status:
+    """Return the status; a pending question ends when `now` reaches `expires_at`, or earlier by its tether."""
+    if interaction.status == "pending" and is_abandoned(interaction, now):
+        return "cancelled"
+    if interaction.status == "pending" and now >= interaction.expires_at:
+        return "expired"
+    return interaction.status
+
+
+def is_retained(interaction: Interaction, now: float) -> bool:
+    """Tell whether the question can still be read: until 24 h after it ended."""
+    ended_at = interaction.ended_at or abandoned_at(interaction) or interaction.expires_at
+    return now < ended_at + RETENTION_SECONDS
+
+
+def judge_answer(interaction: Interaction, tap: Tap, now: float) -> Verdict:
+    """Decide a tap. The winner's own tap, repeated, stays the winner."""
+    won = interaction.tap
+    if won is not None and (won.device_id, won.choice_index) == (tap.device_id, tap.choice_index):
+        return Verdict.REPEATED
+    return LIFECYCLE[status_at(interaction, now)]["answer"]
+
+
+def judge_cancel(interaction: Interaction, now: float) -> Verdict:
+    """Decide a withdrawal."""
+    return LIFECYCLE[status_at(interaction, now)]["cancel"]

@@ -1,0 +1,102 @@
+"""What can become of a request that a store decides, as every store and the use cases speak of it."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from reflecto.core.model import Emergency, Interaction, Pairing
+
+
+class Creation(Enum):
+    """What became of a create."""
+
+    CREATED = auto()
+    REPEATED = auto()
+    TOO_MANY_PENDING = auto()
+    PHONES_CHANGED = auto()  # a phone came or went since the prompts were sealed: seal again
+    TOKEN_REVOKED = auto()
+    QUEUES_FULL = auto()  # of every phone it is for
+
+
+class Verdict(Enum):
+    """What became of an answer or a cancellation."""
+
+    ACCEPTED = auto()
+    REPEATED = auto()
+    ALREADY_ANSWERED = auto()
+    CLOSED = auto()
+    DEVICE_REMOVED = auto()  # since its request was authenticated: a body may take its time to come
+
+
+class Relaying(Enum):
+    """What became of blobs that one device sends others."""
+
+    QUEUED = auto()  # in every queue that has room
+    DEVICE_GONE = auto()  # the sender or one of the targets is no device of the owner: nothing is queued
+    QUEUES_FULL = auto()
+
+
+class Redemption(Enum):
+    """What became of a setup code."""
+
+    REDEEMED = auto()
+    INVALID = auto()
+    OWNERS_CHANGED = auto()  # an owner came into being since it was read: decide again
+    TOO_MANY_DEVICES = auto()
+
+
+class Addition(Enum):
+    """What became of a new token or reminder."""
+
+    ADDED = auto()
+    TOO_MANY = auto()
+    REVOKED = auto()  # the owner was deleted, or the token revoked or phone removed whose request it is, meanwhile
+
+
+class Opening(Enum):
+    """What became of a new pairing."""
+
+    OPENED = auto()
+    TOO_MANY = auto()
+    TAKEN = auto()  # its id is in use
+    PHONE_REMOVED = auto()
+
+
+class Admittance(Enum):
+    """What became of an approval."""
+
+    ADMITTED = auto()
+    REPEATED = auto()
+    CLOSED = auto()
+    TOO_MANY_DEVICES = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class CreateResult:
+    """`interaction` is the new or the repeated one, None when refused."""
+
+    creation: Creation
+    interaction: Interaction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """`pairing` is its state after the step, or as it stays where the step was refused."""
+
+    accepted: bool
+    pairing: Pairing
+
+
+@dataclass(frozen=True, slots=True)
+class EndResult:
+    """`interaction` is its state after the verdict."""
+
+    verdict: Verdict
+    interaction: Interaction
+
+
+@dataclass(frozen=True, slots=True)
+class EmergencyEndResult:
+    """`emergency` is its state after the verdict."""
+
+    verdict: Verdict
+    emergency: Emergency

@@ -1,0 +1,1 @@
+"""Waking the open streams and long polls of this process."""
