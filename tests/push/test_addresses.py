@@ -134,7 +134,7 @@ async def test_a_private_endpoint_is_refused_in_the_log_and_nothing_is_sent(
             assert (await phone.call("PATCH", "/v1/devices/self", json={"push": state})).status_code == 200
             await phone.default_program().call("POST", "/v1/send", json={"message": "Hi"})
             async with asyncio.timeout(BOUND_SECONDS):
-                while f"https://{host}:{port} refused" not in caplog.text:
+                while f"push_refused service=https://{host}:{port} " not in caplog.text:
                     assert (await phone.call("GET", "/v1/push/key")).status_code == 200
     assert push_service.accepted_connections == 0
     assert "private address" in caplog.text
