@@ -13,25 +13,27 @@ import msgspec
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from reflecto.api.alarms import alarm_routes
 from reflecto.api.app import create_app
 from reflecto.api.auth import Authenticator
 from reflecto.api.devices import device_routes
 from reflecto.api.forwarded import ForwardedWatch
+from reflecto.api.gate import Gate
 from reflecto.api.health import health_routes
 from reflecto.api.hooks import hook_routes
 from reflecto.api.interactions import interaction_routes
-from reflecto.api.limits import Gate
 from reflecto.api.mcp import McpEndpoint
 from reflecto.api.messages import message_routes
 from reflecto.api.metrics import metrics_routes
+from reflecto.api.operations.alarms import ALARMS
 from reflecto.api.pairing import pairing_routes, relay_routes
 from reflecto.api.push import push_routes
 from reflecto.api.pushover import pushover_routes
 from reflecto.api.receipts import receipt_routes
 from reflecto.api.reference import reference_routes
+from reflecto.api.routes import routes_of
 from reflecto.api.sync import sync_routes
 from reflecto.api.tokens import token_routes
+from reflecto.api.use_cases import UseCases
 from reflecto.api.webapp import webapp_routes
 from reflecto.config import Settings
 from reflecto.core.clock import Clock, SystemClock
@@ -89,28 +91,15 @@ class PushOptions:
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """The use cases of one server on one store."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services(UseCases):
+    """The use cases of one server on one store, and what they stand on."""
 
     store: Store
     hub: Hub
     push: WebPush
     push_key: str  # the public VAPID key, base64url
-    clock: Clock
     last_seen: LastSeen
-    interactions: Interactions
-    tokens: Tokens
-    devices: Devices
-    enrolment: Enrolment
-    pairings: Pairings
-    relay: Relay
-    quotas: Quotas
-    messages: Messages
-    documents: Documents
-    rings: Rings
-    reminders: Reminders
-    emergencies: Emergencies
     callbacks: HttpsCallbacks
     callback_allow_private: bool
 
@@ -181,7 +170,7 @@ class Services:
                 allow_private_callbacks=self.callback_allow_private,
             ),
             *receipt_routes(auth, self.emergencies),
-            *alarm_routes(auth, self.rings, self.emergencies),
+            *routes_of(ALARMS, self, gate),
             *hook_routes(gate, self.interactions, self.messages, self.clock),
             *device_routes(auth, self.devices, self.enrolment),
             *push_routes(auth, self.push_key),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reflecto.api.operations import OPERATIONS
-from reflecto.api.operations.operation import Operation
+from reflecto.api.operations.operation import AnyOperation
 from reflecto.crypto.encoding import encode_base64
 from tests.actors import DeviceActor, enroll
 from tests.builders import enrolment_body
@@ -17,7 +17,7 @@ TIMED_OUT = 28
 IDS = [operation.id for operation in OPERATIONS]
 
 
-async def variables_of(server: RunningServer, operation: Operation) -> dict[str, str]:
+async def variables_of(server: RunningServer, operation: AnyOperation) -> dict[str, str]:
     """Set up what the page tells its reader to have, and return the variables a command may use."""
     phone = await enroll(server)
     asker = phone.default_program()
@@ -47,7 +47,7 @@ async def variables_of(server: RunningServer, operation: Operation) -> dict[str,
     }
 
 
-async def pairing_variables(server: RunningServer, phone: DeviceActor, operation: Operation) -> dict[str, str]:
+async def pairing_variables(server: RunningServer, phone: DeviceActor, operation: AnyOperation) -> dict[str, str]:
     """Open an invitation, take it to where the call is of use, and return the variables of pairing's commands."""
     proof = encode_base64(bytes(32))
     variables = {"PROOF": proof, "NONCE": proof, "APPROVAL": "[]", "SIGNATURE": encode_base64(bytes(64))}
@@ -80,7 +80,7 @@ async def paste(command: str, variables: dict[str, str], home: Path) -> tuple[in
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=IDS)
 async def test_the_command_of_each_call_works_as_it_is_pasted(
-    operation: Operation, server: RunningServer, tmp_path: Path
+    operation: AnyOperation, server: RunningServer, tmp_path: Path
 ):
     variables = await variables_of(server, operation)
     if operation.id == "getInteraction":  # else it would wait for the tap

@@ -11,8 +11,8 @@ from starlette.routing import Route
 
 from reflecto.agents.claude_code import read_call
 from reflecto.agents.hook_call import HookCall, Prompt, UnusableEventError, key_after, parse_event
+from reflecto.api.gate import Gate
 from reflecto.api.http import Call, Endpoint, Reply
-from reflecto.api.limits import Gate
 from reflecto.api.long_bodies import work_on
 from reflecto.api.patience import answer_patiently
 from reflecto.contract.errors import INVALID_JSON, ApiError
@@ -44,14 +44,14 @@ def hook_routes(gate: Gate, interactions: Interactions, messages: Messages, cloc
         except UnusableEventError as error:
             raise ApiError(INVALID_JSON, str(error)) from None
 
-        async def work(_call: Call, sender: Sender) -> Reply:
+        async def work() -> Reply:
             if hook.notice is not None:
                 await messages.send(sender, SendRequest(message=hook.notice.message, title=hook.notice.title))
             until = clock.now() + _timeout_seconds(call) - REPLY_SECONDS
             asking = _Asking(interactions, sender, clock, until, open_calls)
             return Reply(200, await asking.decide(hook))
 
-        return await answer_patiently(call, gate.run(call, sender, work), clock)
+        return await gate.run(sender, lambda: answer_patiently(call, work(), clock))
 
     return [Route("/hooks/claude-code", Endpoint(POST=claude_code))]
 

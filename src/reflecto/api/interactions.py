@@ -2,8 +2,8 @@
 
 from starlette.routing import Route
 
+from reflecto.api.gate import Gate
 from reflecto.api.http import Call, Endpoint, Reply
-from reflecto.api.limits import Gate
 from reflecto.api.patience import answer_unless_gone
 from reflecto.contract.interactions import (
     AnswerRequest,

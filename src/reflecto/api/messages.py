@@ -5,8 +5,8 @@ from starlette.routing import Route
 
 from reflecto.api.bodies import message_of, read_fields
 from reflecto.api.foreign import in_our_words
+from reflecto.api.gate import Gate
 from reflecto.api.http import Call, Endpoint, Reply
-from reflecto.api.limits import Gate
 from reflecto.contract.limits import DOCUMENT_BODY_MAX_BYTES
 from reflecto.contract.messages import DocumentRequest, ReminderRequest, RingRequest, SendRequest
 from reflecto.core.documents import Documents

@@ -9,7 +9,7 @@ import msgspec
 
 from reflecto.api.fields import NOTES
 from reflecto.api.operations import OPERATIONS, TAGS
-from reflecto.api.operations.operation import JSON, TEXT, Operation, Parameter, Success
+from reflecto.api.operations.operation import JSON, TEXT, AnyOperation, Parameter, Success
 from reflecto.api.operations.pushover import PUSHOVER_NOTES, PushoverError
 from reflecto.api.operations.receipts import RECEIPT_NOTES
 from reflecto.api.operations.server import SERVER_NOTES
@@ -153,9 +153,9 @@ def _document(public_path: str) -> dict[str, Any]:
     }
 
 
-def _models_of(operation: Operation) -> Iterable[Any]:
-    if operation.request is not None:
-        yield operation.request
+def _models_of(operation: AnyOperation) -> Iterable[Any]:
+    if operation.body.model is not None:
+        yield operation.body.model
     for success in operation.successes:
         yield from success.models
 
@@ -163,7 +163,7 @@ def _models_of(operation: Operation) -> Iterable[Any]:
 class _Drawing:
     """One operation of the table, as an OpenAPI operation."""
 
-    def __init__(self, operation: Operation, of_model: dict[Any, Schema], components: dict[str, Schema]) -> None:
+    def __init__(self, operation: AnyOperation, of_model: dict[Any, Schema], components: dict[str, Schema]) -> None:
         self._operation = operation
         self._of_model = of_model
         self._components = components
@@ -175,12 +175,12 @@ class _Drawing:
             "operationId": operation.id,
             "summary": operation.summary,
             "description": operation.description,
-            "security": SECURITY[operation.auth],
+            "security": SECURITY[operation.caller.token],
         }
         if operation.parameters:
             drawn["parameters"] = [_parameter(parameter) for parameter in operation.parameters]
-        if operation.request is not None:
-            drawn["requestBody"] = {"required": True, "content": self._body(operation.request)}
+        if operation.body.model is not None:
+            drawn["requestBody"] = {"required": True, "content": self._body(operation.body.model)}
         drawn["responses"] = {str(success.status): self._success(success) for success in operation.successes}
         for status, specs in groupby(operation.every_error(), key=lambda spec: spec.status):
             drawn["responses"][str(status)] = self._errors(status, list(specs))
@@ -196,7 +196,7 @@ class _Drawing:
                 return {"type": "string", "description": "The message", **bounds}
             return form_schema(self._components[model.__name__])
 
-        return {name: {"schema": schema_of(name)} for name in self._operation.body_forms}
+        return {name: {"schema": schema_of(name)} for name in self._operation.body.forms}
 
     def _success(self, success: Success) -> dict[str, Any]:
         drawn: dict[str, Any] = {"description": success.description}

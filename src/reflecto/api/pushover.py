@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from starlette.routing import Route
 
+from reflecto.api.gate import Gate
 from reflecto.api.http import Call, Endpoint, Reply
-from reflecto.api.limits import Gate
 from reflecto.api.pushover_fields import PushoverFields, PushoverReader, sender_of
 from reflecto.api.pushover_shape import pushover_shape, request_id
 from reflecto.contract.pushover import SOUNDS, PushoverRequest
@@ -39,12 +39,12 @@ def pushover_routes(
             dropped=fields.attachment_dropped,
         )
 
-    async def send(call: Call) -> Reply:
+    async def send(call: Call) -> Reply | None:
         with gate.counting_strangers(call):
             fields = await reader.read(call)
             sender = await sender_of(gate.auth, call, fields.values)
 
-        async def handle(_call: Call, sender: Sender) -> Reply:
+        async def handle() -> Reply:
             message = prepared(fields)
             body: dict[str, Any] = {"status": 1}
             if message.emergency is None:
@@ -57,7 +57,7 @@ def pushover_routes(
                 body["warnings"] = warnings
             return Reply(200, body, _app_limits(gate, sender))
 
-        return await gate.run(call, sender, handle)
+        return await gate.run(sender, handle)
 
     async def validate_user(call: Call) -> Reply:
         sender = await sender_of(gate.auth, call, (await reader.read(call)).values)

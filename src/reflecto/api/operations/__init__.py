@@ -4,7 +4,7 @@ from typing import Final
 
 from reflecto.api.operations.alarms import ALARMS
 from reflecto.api.operations.devices import DEVICES
-from reflecto.api.operations.operation import Operation
+from reflecto.api.operations.operation import AnyOperation
 from reflecto.api.operations.pairing import PAIRING
 from reflecto.api.operations.pushover import PUSHOVER
 from reflecto.api.operations.questions import QUESTIONS
@@ -19,7 +19,7 @@ TAGS: Final = {
     "Devices": "The other side: what phones, browsers and terminals call with their device token.",
     "Server": "What the server says of itself.",
 }
-OPERATIONS: Final[tuple[Operation, ...]] = (
+OPERATIONS: Final[tuple[AnyOperation, ...]] = (
     *QUESTIONS,
     *SENDING,
     *PUSHOVER,

@@ -2,14 +2,17 @@
 
 from typing import Final
 
+from reflecto.api.callers import DEVICE, whoever_has_a_code
 from reflecto.api.operations.operation import (
     AS_DEVICE,
     SENDING_JSON,
+    AnyOperation,
     Operation,
     Parameter,
     Success,
     curl,
     done,
+    json_body,
     path_id,
 )
 from reflecto.contract import errors
@@ -37,7 +40,7 @@ _LAST_EVENT_ID: Final = Parameter(
     name="Last-Event-ID", place="header", description="The same, as browsers send it", schema={"type": "string"}
 )
 
-DEVICES: Final = (
+DEVICES: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="POST",
         path="/v1/enroll",
@@ -53,8 +56,8 @@ DEVICES: Final = (
             ' "label": "Pixel 9", "type": "android", "class": "phone"}\n'
             "END",
         ),
-        auth="none",
-        request=EnrollRequest,
+        caller=whoever_has_a_code("The setup code lets a device in that has no token yet"),
+        body=json_body(EnrollRequest),
         successes=(done(201, "The device is enrolled.", EnrollResponse),),
         errors=(errors.INVALID_CODE, errors.TOO_MANY_DEVICES, errors.RATE_LIMIT_EXCEEDED),
     ),
@@ -66,7 +69,7 @@ DEVICES: Final = (
         summary="Make a setup code for one more device",
         description="With a phone's token. The code works once and for 10 minutes.",
         curl=curl('-X POST "$REFLECTO_URL/v1/invitations"', AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         successes=(done(201, "The code and its link.", InvitationResponse),),
         errors=(errors.SCOPE_DENIED,),
     ),
@@ -78,8 +81,8 @@ DEVICES: Final = (
         summary="Report label and app build",
         description="What is absent stays as it is.",
         curl=curl('-X PATCH "$REFLECTO_URL/v1/devices/self"', AS_DEVICE, SENDING_JSON, "-d '{\"app_build\": 42}'"),
-        auth="device",
-        request=UpdateDeviceRequest,
+        caller=DEVICE,
+        body=json_body(UpdateDeviceRequest),
         successes=(done(200, "The device as it is now.", DeviceState),),
     ),
     Operation(
@@ -90,7 +93,7 @@ DEVICES: Final = (
         summary="Unpair this device",
         description="Its keys, queue and token are gone at once; its streams end.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/devices/self"', AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         successes=(done(204, "The device is gone."),),
         errors=(errors.NOT_FOUND,),
     ),
@@ -102,7 +105,7 @@ DEVICES: Final = (
         summary="Unpair a device",
         description="With a phone's token any device of the owner, with a desktop's only itself.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/devices/$DEVICE_ID"', AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         parameters=(path_id("dev", "device"),),
         successes=(done(204, "The device is gone."),),
         errors=(errors.SCOPE_DENIED, errors.NOT_FOUND),
@@ -115,7 +118,7 @@ DEVICES: Final = (
         summary="Delete the owner and everything of theirs",
         description="With a phone's token: devices, tokens, questions, reminders and queues.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/owner"', AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         successes=(done(204, "Nothing of the owner is left."),),
         errors=(errors.SCOPE_DENIED,),
     ),
@@ -130,7 +133,7 @@ DEVICES: Final = (
             "a comment comes every 20 seconds."
         ),
         curl=curl('-N "$REFLECTO_URL/v1/sync"', AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         parameters=(_AFTER, _LAST_EVENT_ID),
         successes=(Success(status=200, description="The stream.", content_type="text/event-stream"),),
     ),
@@ -142,7 +145,7 @@ DEVICES: Final = (
         summary="Read some of what waits",
         description="For a device that was woken and cannot keep a stream.",
         curl=curl('"$REFLECTO_URL/v1/sync/entries?after=0"', AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         parameters=(_AFTER, _LAST_EVENT_ID),
         successes=(done(200, "The next entries.", SyncPage),),
     ),
@@ -154,7 +157,7 @@ DEVICES: Final = (
         summary="Read the server's key for Web Push",
         description="What a browser needs to subscribe; the subscription is reported with `PATCH /v1/devices/self`.",
         curl=curl('"$REFLECTO_URL/v1/push/key"', AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         successes=(done(200, "The key.", PushKeyResponse),),
     ),
     Operation(
@@ -165,8 +168,8 @@ DEVICES: Final = (
         summary="Let the server drop what the device has",
         description="Everything up to and including `seq`.",
         curl=curl('"$REFLECTO_URL/v1/sync/ack"', AS_DEVICE, SENDING_JSON, "-d '{\"seq\": 0}'"),
-        auth="device",
-        request=AckRequest,
+        caller=DEVICE,
+        body=json_body(AckRequest),
         successes=(done(204, "It is dropped."),),
     ),
     Operation(
@@ -182,8 +185,8 @@ DEVICES: Final = (
             SENDING_JSON,
             '-d "{\\"choice_index\\": 0, \\"answered_at\\": $(date +%s)}"',
         ),
-        auth="device",
-        request=AnswerRequest,
+        caller=DEVICE,
+        body=json_body(AnswerRequest),
         parameters=(path_id("int", "question"),),
         successes=(done(200, "The answer is recorded.", AnswerResponse),),
         errors=(errors.SCOPE_DENIED, errors.NOT_FOUND, errors.ALREADY_ANSWERED, errors.INTERACTION_CLOSED),
@@ -196,7 +199,7 @@ DEVICES: Final = (
         summary="List the owner's sender tokens",
         description="Never their plaintext. A desktop gets ids and labels only.",
         curl=curl('"$REFLECTO_URL/v1/tokens"', AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         successes=(Success(status=200, description="The live tokens.", models=(TokenList, TokenLabelList)),),
     ),
     Operation(
@@ -207,8 +210,8 @@ DEVICES: Final = (
         summary="Make a sender token",
         description="With a phone's token. The plaintext is in this reply and never again.",
         curl=curl('"$REFLECTO_URL/v1/tokens"', AS_DEVICE, SENDING_JSON, '-d \'{"label": "CI", "scopes": ["ask"]}\''),
-        auth="device",
-        request=CreateTokenRequest,
+        caller=DEVICE,
+        body=json_body(CreateTokenRequest),
         successes=(done(201, "The token.", NewToken),),
         errors=(errors.SCOPE_DENIED, errors.TOO_MANY_TOKENS),
     ),
@@ -220,7 +223,7 @@ DEVICES: Final = (
         summary="Revoke a sender token",
         description="With a phone's token. The very next request with it is refused, and what it asked is withdrawn.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/tokens/$TOKEN_ID"', AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         parameters=(path_id("tok", "token"),),
         successes=(done(204, "It is revoked."),),
         errors=(errors.SCOPE_DENIED, errors.NOT_FOUND),

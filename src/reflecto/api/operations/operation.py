@@ -1,14 +1,23 @@
-"""One call of the API as a row of a table."""
+"""One call of the API as a row of a table: who may make it, what answers it, and all that is said of it.
 
-from collections.abc import Mapping
+Route and document are both made from the row.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
+from reflecto.api.callers import C, Caller
+from reflecto.api.http import Call, Reply
+from reflecto.api.use_cases import UseCases
 from reflecto.contract import errors
 from reflecto.contract.errors import ErrorSpec
-from reflecto.contract.wire import Request
+from reflecto.contract.limits import JSON_BODY_MAX_BYTES
+from reflecto.contract.wire import M, Request
+
+B = TypeVar("B")
 
 JSON: Final = "application/json"
 URLENCODED: Final = "application/x-www-form-urlencoded"
@@ -21,7 +30,6 @@ AS_TEST_SENDER: Final = '-H "Authorization: Bearer $REFLECTO_TEST_TOKEN"'
 AS_DEVICE: Final = '-H "Authorization: Bearer $REFLECTO_DEVICE_TOKEN"'
 SENDING_JSON: Final = "-H 'Content-Type: application/json'"
 
-Auth = Literal["sender", "device", "either", "path", "body", "none"]
 Headers = Mapping[str, str]  # name of a reply's header to what it says
 
 # Whatever a call does, the server may fail or be unable to store.
@@ -49,42 +57,97 @@ class Success:
     headers: Headers = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """One call. `errors` are those that do not follow from its token, body and fields; see `every_error`.
+@dataclass(frozen=True, slots=True)
+class Body(Generic[B]):
+    """A call's body: `model` describes it in each of `forms`, `read` returns what the handler is handed of it.
 
-    `curl` is a command that works as it stands, once the variables in it are set.
+    `read` raises ApiError, and ClientDisconnectedError.
+    """
+
+    read: Callable[[UseCases, Call], Awaitable[B]]
+    model: type[Request] | None = None
+    forms: tuple[str, ...] = (JSON,)
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted(Call, Generic[C, B]):
+    """A call as its handler gets it: from a known caller (a Sender, a Device), its body read."""
+
+    use_cases: UseCases
+    caller: C
+    body: B
+
+
+Handler = Callable[[Admitted[C, B]], Awaitable[Reply | None]]
+
+
+async def routed_by_hand(_call: Admitted[Any, Any]) -> Reply | None:
+    """Stand in where the handler is still with its route. Raises: NotImplementedError."""
+    raise NotImplementedError
+
+
+async def unread(_use_cases: UseCases, _call: Call) -> None:
+    """Leave the body: the call has none, or its handler reads it."""
+
+
+NO_BODY: Final[Body[Any]] = Body(unread)
+
+
+def json_body(model: type[M], max_bytes: int = JSON_BODY_MAX_BYTES) -> Body[M]:
+    """Return the body that is one JSON object, read no further than `max_bytes`."""
+
+    async def read(_use_cases: UseCases, call: Call) -> M:
+        return await call.json(model, max_bytes)
+
+    return Body(read, model)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(Generic[C, B]):
+    """One call.
+
+    `limited`: it counts against the sender's limits, and each 2xx and 429 tells how the tightest stands. `errors` are
+    those that do not follow from its caller, body and fields; see `every_error`. `curl` is a command that works as it
+    stands, once the variables in it are set. Without `handler` its route is still made by hand.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
     path: str
+    caller: Caller[C]
+    handler: Handler[C, B] = routed_by_hand
+    body: Body[B] = NO_BODY
+    limited: bool = False
+    error_shape: Literal["reflecto", "pushover"] = "reflecto"
     id: str
     tag: str
     summary: str
     description: str
     curl: str
-    auth: Auth
-    successes: tuple[Success, ...]
-    request: type[Request] | None = None
-    body_forms: tuple[str, ...] = (JSON,)
     parameters: tuple[Parameter, ...] = ()
+    successes: tuple[Success, ...]
     errors: tuple[ErrorSpec, ...] = ()
-    limited: bool = False
-    error_shape: Literal["reflecto", "pushover"] = "reflecto"
+
+    def __post_init__(self) -> None:
+        """Refuse a row that cannot be served. Raises: ValueError."""
+        if self.limited and self.caller.token not in {"sender", "path", "body"}:
+            raise ValueError(f"{self.id}: only what a sender calls is limited")
 
     def every_error(self) -> list[ErrorSpec]:
         """Return all its errors, each once, by status and in the order of the catalogue."""
         found = {*self.errors, *OWN_FAILURES}
-        if self.auth != "none":
+        if self.caller.token != "none":
             found |= {errors.INVALID_TOKEN, errors.RATE_LIMIT_EXCEEDED}
-        if self.auth not in {"none", "path"}:
+        if self.caller.token not in {"none", "path"}:
             found.add(errors.MISSING_TOKEN)
-        if self.request is not None:
-            found |= {*self.request.field_errors.values(), errors.PAYLOAD_TOO_LARGE, errors.UNSUPPORTED_MEDIA_TYPE}
-            found |= {errors.INVALID_JSON} if JSON in self.body_forms else set()
-            found |= {errors.INVALID_BODY} if set(self.body_forms) - {JSON} else set()
+        if self.body.model is not None:
+            found |= {*self.body.model.field_errors.values(), errors.PAYLOAD_TOO_LARGE, errors.UNSUPPORTED_MEDIA_TYPE}
+            found |= {errors.INVALID_JSON} if JSON in self.body.forms else set()
+            found |= {errors.INVALID_BODY} if set(self.body.forms) - {JSON} else set()
         order = list(errors.CATALOGUE)
         return sorted(found, key=lambda spec: (spec.status, order.index(spec.code)))
+
+
+AnyOperation = Operation[Any, Any]
 
 
 def path_id(prefix: str, what: str) -> Parameter:

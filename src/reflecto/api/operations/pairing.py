@@ -2,7 +2,18 @@
 
 from typing import Final
 
-from reflecto.api.operations.operation import AS_DEVICE, SENDING_JSON, Operation, Parameter, curl, done, path_id
+from reflecto.api.callers import DEVICE, whoever_has_a_code
+from reflecto.api.operations.operation import (
+    AS_DEVICE,
+    SENDING_JSON,
+    AnyOperation,
+    Operation,
+    Parameter,
+    curl,
+    done,
+    json_body,
+    path_id,
+)
 from reflecto.contract import errors
 from reflecto.contract.limits import WAIT_MAX_SECONDS
 from reflecto.contract.pairing import (
@@ -35,7 +46,7 @@ _URL: Final = '"$REFLECTO_URL/v1/pairings/$PAIRING_ID{}"'
 _AS_CLAIMANT: Final = '-H "Authorization: Bearer $CLAIM_TOKEN"'
 _NONCE: Final = '-d "{\\"nonce\\": \\"$NONCE\\"}"'
 
-PAIRING: Final = (
+PAIRING: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="POST",
         path="/v1/pairings",
@@ -47,8 +58,8 @@ PAIRING: Final = (
             "code to type. The two devices then prove to each other what the server only passes on."
         ),
         curl=curl('"$REFLECTO_URL/v1/pairings"', AS_DEVICE, SENDING_JSON, "-d '{}'"),
-        auth="device",
-        request=CreatePairingRequest,
+        caller=DEVICE,
+        body=json_body(CreatePairingRequest),
         successes=(done(201, "The invitation is open.", CreatePairingResponse),),
         errors=(errors.SCOPE_DENIED, errors.PAIRING_CLOSED, errors.TOO_MANY_PAIRINGS),
     ),
@@ -60,7 +71,7 @@ PAIRING: Final = (
         summary="Read an invitation, or wait for its next step",
         description="With the token of the phone that made it.",
         curl=curl(_URL.format("?wait=50&was=open"), AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         parameters=(_ID, _WAIT, _WAS),
         successes=(done(200, "The invitation as it stands.", PairingState),),
         errors=(errors.INVALID_WAIT, errors.NOT_FOUND),
@@ -73,7 +84,7 @@ PAIRING: Final = (
         summary="Withdraw an invitation, or refuse the device",
         description="The device learns it. May be repeated.",
         curl=curl("-X DELETE " + _URL.format(""), AS_DEVICE),
-        auth="device",
+        caller=DEVICE,
         parameters=(_ID,),
         successes=(done(204, "Nobody joins with it."),),
         errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED),
@@ -93,8 +104,8 @@ PAIRING: Final = (
             ' "label": "Firefox", "type": "web", "class": "desktop"}\n'
             "END",
         ),
-        auth="none",
-        request=ClaimRequest,
+        caller=whoever_has_a_code("The new device knows the id that the phone shows, and has no token yet"),
+        body=json_body(ClaimRequest),
         parameters=(_ID,),
         successes=(done(201, "The phone sees the device and its proof.", ClaimResponse),),
         errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED, errors.RATE_LIMIT_EXCEEDED),
@@ -107,7 +118,7 @@ PAIRING: Final = (
         summary="Learn what became of the wish to join, or wait for it",
         description="With the `claim_token`, which becomes the device token once the phone has approved.",
         curl=curl(_URL.format("/outcome"), _AS_CLAIMANT),
-        auth="device",
+        caller=DEVICE,
         parameters=(_ID, _WAIT, _WAS),
         successes=(done(200, "The invitation as the new device sees it.", OutcomeState),),
         errors=(errors.INVALID_WAIT, errors.NOT_FOUND),
@@ -120,8 +131,8 @@ PAIRING: Final = (
         summary="Show the phone's nonce to a device that came with a typed code",
         description="With the phone's token.",
         curl=curl(_URL.format("/greet"), AS_DEVICE, SENDING_JSON, _NONCE),
-        auth="device",
-        request=NonceRequest,
+        caller=DEVICE,
+        body=json_body(NonceRequest),
         parameters=(_ID,),
         successes=(done(204, "The device sees it."),),
         errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED),
@@ -134,8 +145,8 @@ PAIRING: Final = (
         summary="Reveal the nonce the device had committed itself to",
         description="With the `claim_token`. Both screens then show the same six digits.",
         curl=curl(_URL.format("/reveal"), _AS_CLAIMANT, SENDING_JSON, _NONCE),
-        auth="device",
-        request=NonceRequest,
+        caller=DEVICE,
+        body=json_body(NonceRequest),
         parameters=(_ID,),
         successes=(done(204, "The phone sees it."),),
         errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED),
@@ -156,8 +167,8 @@ PAIRING: Final = (
             SENDING_JSON,
             '-d "{\\"approval\\": \\"$APPROVAL\\", \\"proof\\": \\"$PROOF\\", \\"signature\\": \\"$SIGNATURE\\"}"',
         ),
-        auth="device",
-        request=ApproveRequest,
+        caller=DEVICE,
+        body=json_body(ApproveRequest),
         parameters=(_ID,),
         successes=(done(204, "The device is one of the owner's; the others are told."),),
         errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED, errors.TOO_MANY_DEVICES),
@@ -176,8 +187,8 @@ PAIRING: Final = (
             SENDING_JSON,
             '-d "{\\"to\\": [\\"$DEVICE_ID\\"], \\"blobs\\": [\\"$BLOB\\"]}"',
         ),
-        auth="device",
-        request=RelayRequest,
+        caller=DEVICE,
+        body=json_body(RelayRequest),
         successes=(done(204, "It is in their queues."),),
         errors=(errors.NOT_FOUND, errors.QUEUE_FULL),
     ),

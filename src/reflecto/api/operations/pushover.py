@@ -4,8 +4,20 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
+from reflecto.api.callers import SENDER_IN_BODY
 from reflecto.api.fields.note import HEX_DIGITS, TIME, WARNINGS, Notes, a_time, note
-from reflecto.api.operations.operation import JSON, MULTIPART, URLENCODED, Headers, Operation, Parameter, done
+from reflecto.api.operations.operation import (
+    JSON,
+    MULTIPART,
+    URLENCODED,
+    AnyOperation,
+    Body,
+    Headers,
+    Operation,
+    Parameter,
+    done,
+    unread,
+)
 from reflecto.contract import errors, limits
 from reflecto.contract.ids import RECEIPT_PATTERN
 from reflecto.contract.messages import Caveat
@@ -178,7 +190,7 @@ _CURL: Final = (
 )
 
 
-def _messages(path: str, operation_id: str, summary: str) -> Operation:
+def _messages(path: str, operation_id: str, summary: str) -> AnyOperation:
     return Operation(
         method="POST",
         path=path,
@@ -187,9 +199,8 @@ def _messages(path: str, operation_id: str, summary: str) -> Operation:
         summary=summary,
         description=_MESSAGE,
         curl=_CURL.format(path=path),
-        auth="body",
-        request=PushoverRequest,
-        body_forms=FORMS,
+        caller=SENDER_IN_BODY,
+        body=Body(unread, PushoverRequest, FORMS),
         successes=(done(200, "The message is in the queues.", PushoverSent, **_LIMIT_HEADERS),),
         errors=(
             errors.PRIORITY_CAPPED,
@@ -202,7 +213,7 @@ def _messages(path: str, operation_id: str, summary: str) -> Operation:
     )
 
 
-PUSHOVER: Final = (
+PUSHOVER: Final[tuple[AnyOperation, ...]] = (
     _messages("/v1/messages.json", "pushoverMessage", "Send a message"),
     _messages("/1/messages.json", "pushoverMessageAlias", "Send a message, at Pushover's own path"),
     Operation(
@@ -213,9 +224,8 @@ PUSHOVER: Final = (
         summary="Check token and user at set-up",
         description="Any user key is valid; the token decides whose devices are listed.",
         curl=('curl "$REFLECTO_URL/1/users/validate.json" \\\n  -d "token=$REFLECTO_TOKEN" -d user=me'),
-        auth="body",
-        request=PushoverUserRequest,
-        body_forms=FORMS,
+        caller=SENDER_IN_BODY,
+        body=Body(unread, PushoverUserRequest, FORMS),
         successes=(done(200, "The token is valid.", PushoverUser),),
         error_shape="pushover",
     ),
@@ -227,7 +237,7 @@ PUSHOVER: Final = (
         summary="List sounds",
         description="Sounds are chosen on the device, so there is little to list.",
         curl='curl "$REFLECTO_URL/1/sounds.json?token=$REFLECTO_TOKEN"',
-        auth="body",
+        caller=SENDER_IN_BODY,
         parameters=(TOKEN_QUERY,),
         successes=(done(200, "The sounds.", PushoverSounds),),
         error_shape="pushover",
@@ -240,7 +250,7 @@ PUSHOVER: Final = (
         summary="Read the month's count",
         description="Asking costs nothing.",
         curl='curl "$REFLECTO_URL/1/apps/limits.json?token=$REFLECTO_TOKEN"',
-        auth="body",
+        caller=SENDER_IN_BODY,
         parameters=(TOKEN_QUERY,),
         successes=(done(200, "The count.", PushoverLimits),),
         error_shape="pushover",

@@ -2,14 +2,17 @@
 
 from typing import Final
 
+from reflecto.api.callers import SENDER
 from reflecto.api.operations.operation import (
     AS_SENDER,
     AS_TEST_SENDER,
     SENDING_JSON,
+    AnyOperation,
     Operation,
     Parameter,
     curl,
     done,
+    json_body,
     path_id,
 )
 from reflecto.contract import errors
@@ -31,7 +34,7 @@ _WAIT: Final = Parameter(
 )
 _POLL: Final = "While the question is pending: when to ask again, in seconds"
 
-QUESTIONS: Final = (
+QUESTIONS: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="POST",
         path="/v1/interactions",
@@ -53,8 +56,8 @@ QUESTIONS: Final = (
             SENDING_JSON,
             '-d \'{"question": "Deploy build 42 to production?", "idempotency_key": "deploy-42"}\'',
         ),
-        auth="sender",
-        request=CreateInteractionRequest,
+        caller=SENDER,
+        body=json_body(CreateInteractionRequest),
         successes=(
             done(
                 200,
@@ -92,7 +95,7 @@ QUESTIONS: Final = (
             "Readable by the token that asked, until 24 hours after the question's end. Waiting costs no quota."
         ),
         curl=curl('"$REFLECTO_URL/v1/interactions/$ID?wait=50"', AS_SENDER),
-        auth="sender",
+        caller=SENDER,
         successes=(done(200, "The question as it stands.", InteractionState, Retry_After=_POLL),),
         parameters=(_ID, _WAIT),
         errors=(errors.INVALID_WAIT, errors.NOT_FOUND),
@@ -105,7 +108,7 @@ QUESTIONS: Final = (
         summary="Withdraw a question",
         description="The prompts vanish from the phones. May be repeated.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/interactions/$ID"', AS_SENDER),
-        auth="sender",
+        caller=SENDER,
         successes=(done(200, "The question, cancelled.", InteractionState),),
         parameters=(_ID,),
         errors=(errors.NOT_FOUND, errors.ALREADY_ANSWERED, errors.INTERACTION_CLOSED),
@@ -120,8 +123,8 @@ QUESTIONS: Final = (
         curl=curl(
             '"$REFLECTO_URL/v1/interactions/$ID/simulate"', AS_TEST_SENDER, SENDING_JSON, '-d \'{"choice": "Approve"}\''
         ),
-        auth="sender",
-        request=SimulateRequest,
+        caller=SENDER,
+        body=json_body(SimulateRequest),
         successes=(done(200, "The question, answered.", InteractionState),),
         parameters=(_ID,),
         errors=(errors.SCOPE_DENIED, errors.NOT_FOUND, errors.ALREADY_ANSWERED, errors.INTERACTION_CLOSED),

@@ -4,8 +4,9 @@ from typing import ClassVar, Final, Literal
 
 import msgspec
 
+from reflecto.api.callers import SENDER_IN_BODY
 from reflecto.api.fields.note import HEX_DIGITS, TIME, Notes, a_time, note
-from reflecto.api.operations.operation import Operation, Parameter, done
+from reflecto.api.operations.operation import AnyOperation, Body, Operation, Parameter, done, unread
 from reflecto.api.operations.pushover import FORMS, REQUEST, STATUS, TAG, TOKEN_QUERY
 from reflecto.contract import errors
 from reflecto.contract.ids import RECEIPT_PATTERN
@@ -78,7 +79,7 @@ _RECEIPT_PATH: Final = Parameter(
     schema={"type": "string", "pattern": f"^{RECEIPT_PATTERN.pattern}$"},
 )
 
-RECEIPTS: Final = (
+RECEIPTS: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="GET",
         path="/1/receipts/{receipt}.json",
@@ -87,7 +88,7 @@ RECEIPTS: Final = (
         summary="Read how an emergency stands",
         description=_RECEIPTS,
         curl='curl "$REFLECTO_URL/1/receipts/$RECEIPT.json?token=$REFLECTO_TOKEN"',
-        auth="body",
+        caller=SENDER_IN_BODY,
         parameters=(_RECEIPT_PATH, TOKEN_QUERY),
         successes=(done(200, "The receipt.", PushoverReceipt),),
         errors=(errors.NOT_FOUND,),
@@ -101,9 +102,8 @@ RECEIPTS: Final = (
         summary="Cancel an emergency",
         description="It rings no more. One that has ended stays as it is.",
         curl='curl "$REFLECTO_URL/1/receipts/$RECEIPT/cancel.json" -d "token=$REFLECTO_TOKEN"',
-        auth="body",
-        request=PushoverTokenRequest,
-        body_forms=FORMS,
+        caller=SENDER_IN_BODY,
+        body=Body(unread, PushoverTokenRequest, FORMS),
         parameters=(_RECEIPT_PATH,),
         successes=(done(200, "It has ended.", PushoverDone),),
         errors=(errors.NOT_FOUND,),
@@ -117,9 +117,8 @@ RECEIPTS: Final = (
         summary="Cancel the emergencies of a tag",
         description="All that this token sent with the tag and that have not ended.",
         curl='curl "$REFLECTO_URL/1/receipts/cancel_by_tag/db1.json" -d "token=$REFLECTO_TOKEN"',
-        auth="body",
-        request=PushoverTokenRequest,
-        body_forms=FORMS,
+        caller=SENDER_IN_BODY,
+        body=Body(unread, PushoverTokenRequest, FORMS),
         parameters=(Parameter(name="tag", place="path", description="The tag", schema={"type": "string"}),),
         successes=(done(200, "How many there were.", PushoverCanceled),),
         error_shape="pushover",

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from reflecto.api.callers import EITHER, SENDER, SENDER_IN_PATH
 from reflecto.api.operations.operation import (
     AS_SENDER,
     JSON,
@@ -9,12 +10,16 @@ from reflecto.api.operations.operation import (
     SENDING_JSON,
     TEXT,
     URLENCODED,
+    AnyOperation,
+    Body,
     Operation,
     Parameter,
     Success,
     curl,
     done,
+    json_body,
     path_id,
+    unread,
 )
 from reflecto.contract import errors
 from reflecto.contract.devices import DeviceList, PeerList
@@ -57,7 +62,7 @@ _QUEUED: Final = (
     "is full while another takes it."
 )
 
-SENDING: Final = (
+SENDING: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="POST",
         path="/v1/send",
@@ -71,9 +76,8 @@ SENDING: Final = (
             f"What goes to the devices is at most {ENVELOPE_MAX_BYTES} bytes in all, else `payload_too_large`."
         ),
         curl=curl('"$REFLECTO_URL/v1/send"', AS_SENDER, '-d "Backup finished"'),
-        auth="sender",
-        request=SendRequest,
-        body_forms=SEND_FORMS,
+        caller=SENDER,
+        body=Body(unread, SendRequest, SEND_FORMS),
         parameters=_NTFY_HEADERS,
         successes=(done(200, _QUEUED, SendResponse),),
         errors=SEND_ERRORS,
@@ -90,9 +94,8 @@ SENDING: Final = (
             '"$REFLECTO_URL/v1/send/$REFLECTO_TOKEN"',
             '-d title=nas -d priority=high --data-urlencode "message=Disk 3 is failing & getting hot"',
         ),
-        auth="path",
-        request=SendRequest,
-        body_forms=SEND_FORMS,
+        caller=SENDER_IN_PATH,
+        body=Body(unread, SendRequest, SEND_FORMS),
         parameters=(_TOKEN, *_NTFY_HEADERS),
         successes=(done(200, _QUEUED, SendResponse),),
         errors=SEND_ERRORS,
@@ -111,8 +114,8 @@ SENDING: Final = (
             SENDING_JSON,
             '-d \'{"filename": "report.md", "content": "# Nightly report\\n\\nAll green.\\n"}\'',
         ),
-        auth="sender",
-        request=DocumentRequest,
+        caller=SENDER,
+        body=json_body(DocumentRequest),
         successes=(done(201, _QUEUED, DocumentResponse),),
         errors=(errors.SCOPE_DENIED, errors.QUEUE_FULL),
         limited=True,
@@ -128,8 +131,8 @@ SENDING: Final = (
             "The priority is `high`."
         ),
         curl=curl('"$REFLECTO_URL/v1/ring"', AS_SENDER, SENDING_JSON, "-d '{\"duration\": 30}'"),
-        auth="sender",
-        request=RingRequest,
+        caller=SENDER,
+        body=json_body(RingRequest),
         successes=(done(200, "It is in the queues of the phones named.", SendResponse),),
         errors=(*SEND_ERRORS, errors.NO_PHONE_DEVICE),
         limited=True,
@@ -150,8 +153,8 @@ SENDING: Final = (
             SENDING_JSON,
             '-d "{\\"message\\": \\"Stand-up\\", \\"at\\": $(($(date +%s) + 3600))}"',
         ),
-        auth="sender",
-        request=ReminderRequest,
+        caller=SENDER,
+        body=json_body(ReminderRequest),
         successes=(done(201, "It is kept durably until it is due.", ReminderResponse),),
         errors=(errors.SCOPE_DENIED, errors.TOO_MANY_REMINDERS),
         limited=True,
@@ -164,7 +167,7 @@ SENDING: Final = (
         summary="List the token's waiting reminders",
         description="Those of other tokens are not listed.",
         curl=curl('"$REFLECTO_URL/v1/reminders"', AS_SENDER),
-        auth="sender",
+        caller=SENDER,
         successes=(done(200, "The reminders that wait.", ReminderList),),
     ),
     Operation(
@@ -175,7 +178,7 @@ SENDING: Final = (
         summary="Drop a reminder",
         description="One that has come is gone: `not_found`.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/reminders/$REMINDER_ID"', AS_SENDER),
-        auth="sender",
+        caller=SENDER,
         parameters=(path_id("rem", "reminder"),),
         successes=(done(204, "It will not come."),),
         errors=(errors.NOT_FOUND,),
@@ -188,7 +191,7 @@ SENDING: Final = (
         summary="List the owner's devices",
         description="Their status; with a device token their public keys too.",
         curl=curl('"$REFLECTO_URL/v1/devices"', AS_SENDER),
-        auth="either",
+        caller=EITHER,
         successes=(Success(status=200, description="The devices.", models=(DeviceList, PeerList)),),
     ),
 )

@@ -4,10 +4,12 @@ from typing import Final, Literal
 
 import msgspec
 
+from reflecto.api.callers import nobody
 from reflecto.api.fields.note import Notes, note
-from reflecto.api.operations.operation import Operation, Success, done
+from reflecto.api.operations.operation import AnyOperation, Operation, Success, done
 
 TAG: Final = "Server"
+EVERYBODY: Final = nobody("It tells everybody the same, and nothing of anybody")
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -34,7 +36,7 @@ SERVER_NOTES: Final[Notes] = {
 }
 
 
-def _page(path: str, operation_id: str, summary: str, content_type: str) -> Operation:
+def _page(path: str, operation_id: str, summary: str, content_type: str) -> AnyOperation:
     return Operation(
         method="GET",
         path=path,
@@ -43,12 +45,12 @@ def _page(path: str, operation_id: str, summary: str, content_type: str) -> Oper
         summary=summary,
         description="For everyone.",
         curl=f'curl "$REFLECTO_URL{path}"',
-        auth="none",
+        caller=EVERYBODY,
         successes=(Success(status=200, description=summary, content_type=content_type),),
     )
 
 
-SERVER: Final = (
+SERVER: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="GET",
         path="/healthz",
@@ -57,7 +59,7 @@ SERVER: Final = (
         summary="Is the server up?",
         description="Touches nothing but the process itself.",
         curl='curl "$REFLECTO_URL/healthz"',
-        auth="none",
+        caller=EVERYBODY,
         successes=(done(200, "It is.", Health),),
     ),
     Operation(
@@ -68,7 +70,7 @@ SERVER: Final = (
         summary="Can the server store anything?",
         description="Finds room for something new and gives it back, at most once a second whoever asks.",
         curl='curl "$REFLECTO_URL/readyz"',
-        auth="none",
+        caller=EVERYBODY,
         successes=(done(200, "It can.", Readiness),),
     ),
     _page("/metrics", "metrics", "Open streams and long polls, for Prometheus", "text/plain"),

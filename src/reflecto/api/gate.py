@@ -11,7 +11,7 @@ from reflecto.contract.errors import ApiError
 from reflecto.core.quotas import Quotas, RateLimitedError
 from reflecto.core.sender import Sender
 
-SenderHandler = Callable[[Call, Sender], Awaitable[Reply]]
+SenderHandler = Callable[[Call, Sender], Awaitable[Reply | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class Gate:
     def limited(self, handler: SenderHandler) -> Handler:
         """Return a handler behind the gates, each 2xx and 429 of which tells how the tightest layer stands."""
 
-        async def gated(call: Call) -> Reply:
+        async def gated(call: Call) -> Reply | None:
             with self.counting_strangers(call):
                 sender = await self.auth.sender(call)
-            return await self.run(call, sender, handler)
+            return await self.run(sender, lambda: handler(call, sender))
 
         return gated
 
@@ -44,10 +44,10 @@ class Gate:
                 self.quotas.count_stranger(call.client_address)
             raise
 
-    async def run(self, call: Call, sender: Sender, handler: SenderHandler) -> Reply:
-        """Run `handler` for a sender that has passed both gates."""
+    async def run(self, sender: Sender, answer: Callable[[], Awaitable[Reply | None]]) -> Reply | None:
+        """Return what `answer` replies to a sender that has passed both gates; None: it has sent it by itself."""
         try:
-            reply = await handler(call, sender)
+            reply = await answer()
         except RateLimitedError:
             raise  # carries the layer that refused
         except ApiError as error:
@@ -55,4 +55,6 @@ class Gate:
                 raise
             reply = Reply(*reply_parts(error))
         standing = self.quotas.tightest(sender.token)
-        return replace(reply, headers={**reply.headers, **standing_headers(standing)}) if standing else reply
+        if reply is None or standing is None:
+            return reply
+        return replace(reply, headers={**reply.headers, **standing_headers(standing)})

@@ -1,0 +1,69 @@
+"""Routes made from operations: each call is admitted as its row says, then handed to the row's handler."""
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+from itertools import groupby
+from typing import Any
+
+from starlette.routing import Route
+
+from reflecto.api.gate import Gate
+from reflecto.api.http import Call, Endpoint, Reply
+from reflecto.api.operations.operation import Admitted, AnyOperation
+from reflecto.api.pushover_shape import pushover_shape
+from reflecto.api.use_cases import UseCases
+
+
+def routes_of(operations: Iterable[AnyOperation], use_cases: UseCases, gate: Gate) -> list[Route]:
+    """Return a route for each path of `operations`, in their order."""
+    by_path: dict[str, list[AnyOperation]] = {}
+    for operation in operations:
+        by_path.setdefault(operation.path, []).append(operation)
+    return [_route(path, by_path[path], use_cases, gate) for path in _with_variables_last(by_path)]
+
+
+def _with_variables_last(paths: Iterable[str]) -> list[str]:
+    """Put what is written out before a variable in the same place: `/v1/devices/self` before `/v1/devices/{id}`."""
+
+    def root(path: str) -> list[str]:
+        return path.split("/")[:3]
+
+    return [
+        path
+        for _, group in groupby(paths, root)
+        for path in sorted(group, key=lambda path: ["{" in part for part in path.split("/")])
+    ]
+
+
+def _route(path: str, operations: list[AnyOperation], use_cases: UseCases, gate: Gate) -> Route:
+    handlers: dict[str, Any] = {operation.method: _Serving(operation, use_cases, gate) for operation in operations}
+    if operations[0].error_shape == "pushover":
+        return Route(path, Endpoint(shape=pushover_shape, **handlers))
+    return Route(path, Endpoint(**handlers))
+
+
+class _Serving:
+    """Serves one operation: who calls, then the body, then the handler; of a token in the body the body comes first."""
+
+    def __init__(self, operation: AnyOperation, use_cases: UseCases, gate: Gate) -> None:
+        self._operation = operation
+        self._use_cases = use_cases
+        self._gate = gate
+
+    async def __call__(self, call: Call) -> Reply | None:
+        """Answer the call. Raises: ApiError, ClientDisconnectedError."""
+        operation, auth = self._operation, self._gate.auth
+        body = None
+        with self._gate.counting_strangers(call) if operation.limited else nullcontext():
+            if operation.caller.in_body:
+                body = await operation.body.read(self._use_cases, call)
+            caller = await operation.caller.identify(auth, call, body)
+
+        async def answer() -> Reply | None:
+            given = body if operation.caller.in_body else await operation.body.read(self._use_cases, call)
+            with operation.caller.watching(auth, call):
+                return await operation.handler(
+                    Admitted(call.scope, call.receive, call.send, self._use_cases, caller, given)
+                )
+
+        return await self._gate.run(caller, answer) if operation.limited else await answer()

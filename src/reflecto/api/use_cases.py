@@ -1,0 +1,36 @@
+"""What every handler is handed: the use cases of one server."""
+
+from dataclasses import dataclass
+
+from reflecto.core.clock import Clock
+from reflecto.core.devices import Devices
+from reflecto.core.documents import Documents
+from reflecto.core.emergencies import Emergencies
+from reflecto.core.enrolment import Enrolment
+from reflecto.core.interactions import Interactions
+from reflecto.core.messages import Messages
+from reflecto.core.pairing import Pairings
+from reflecto.core.quotas import Quotas
+from reflecto.core.relay import Relay
+from reflecto.core.reminders import Reminders
+from reflecto.core.rings import Rings
+from reflecto.core.tokens import Tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseCases:
+    """The use cases, made in `bootstrap`."""
+
+    clock: Clock
+    interactions: Interactions
+    tokens: Tokens
+    devices: Devices
+    enrolment: Enrolment
+    pairings: Pairings
+    relay: Relay
+    quotas: Quotas
+    messages: Messages
+    documents: Documents
+    rings: Rings
+    reminders: Reminders
+    emergencies: Emergencies
