@@ -10,7 +10,7 @@ from reflecto.phone.desk import Desk, TapOn
 from reflecto.phone.effects import Effect
 from reflecto.phone.lines import Teller, as_json, token_lines
 from reflecto.phone.state import PhoneState, Question
-from reflecto.phone.terminal import LiveLine
+from reflecto.terminal.live_line import LiveLine
 from tests.phone.builders import END, NOW, id_of, phone, question
 from tests.phone.handset import Clock
 

@@ -13,7 +13,7 @@ from reflecto.phone.effects import Effect
 from reflecto.phone.inbox import advance
 from reflecto.phone.lines import Teller
 from reflecto.phone.state import PhoneState
-from reflecto.phone.text import cell_width
+from reflecto.terminal.columns import cell_width
 from tests.phone.builders import END, NOW, arrived, id_of, phone
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from reflecto.phone import effects
 from reflecto.phone.desk import Acknowledge, Desk, Silence, TapOn
-from reflecto.phone.terminal import LiveLine
+from reflecto.terminal.live_line import LiveLine
 from tests.phone.builders import NOW, emergency, id_of, phone, question
 from tests.phone.handset import Clock
 

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflecto.phone.text import cell_width, clip, duration, visible, wrap
+from reflecto.contract.visibility import visible
+from reflecto.terminal.columns import cell_width, clip, wrap
+from reflecto.terminal.times import duration
 
 
 @pytest.mark.parametrize(

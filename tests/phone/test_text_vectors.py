@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from reflecto.contract.visibility import seen_of
-from reflecto.phone.text import visible
+from reflecto.contract.visibility import seen_of, visible
 
 VECTORS: Final = json.loads((Path(__file__).parents[1] / "vectors" / "text.json").read_text("utf-8"))
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from reflecto.contract.limits import QUESTION_MAX_CHARS
-from reflecto.phone.text import visible
+from reflecto.contract.visibility import visible
 
 BAR: Final = "│ "
 LINE_MAX_CHARS: Final = 80  # of a field that stands beside its name; a longer one gets lines of its own

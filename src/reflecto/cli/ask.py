@@ -11,7 +11,7 @@ from reflecto.cli.asking import Asking, show_answer, show_failure, show_interrup
 from reflecto.cli.connection import connection_options, find_connection, warn_if_exposed
 from reflecto.cli.durations import duration_seconds
 from reflecto.cli.interruption import Interrupted, signals_interrupt
-from reflecto.cli.live_line import LiveLine
+from reflecto.cli.progress_line import ProgressLine
 from reflecto.cli.streams import read_standard_input
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _read_question(argument: str) -> str:
 
 
 def _ask(reflecto: "Reflecto", asking: Asking) -> "Answer":
-    with signals_interrupt(), LiveLine(sys.stderr, asking.line) as line:
+    with signals_interrupt(), ProgressLine(sys.stderr, asking.line) as line:
         try:
             asking.question = _create(reflecto, asking)
             return reflecto.wait(asking.question)

@@ -11,7 +11,8 @@ import click
 from reflecto.cli.exits import Exit, exit_code_of, report, say
 from reflecto.cli.interruption import Interrupted
 from reflecto.cli.output import failure_fields
-from reflecto.phone.text import duration, visible
+from reflecto.contract.visibility import visible
+from reflecto.terminal.times import duration
 
 if TYPE_CHECKING:
     from reflecto.client.errors import ReflectoError

@@ -9,7 +9,8 @@ import click
 
 from reflecto.cli.output import put, table, tell
 from reflecto.cli.sending import Sender, sender_options
-from reflecto.phone.text import local_time, visible
+from reflecto.contract.visibility import visible
+from reflecto.terminal.times import local_time
 
 if TYPE_CHECKING:
     from reflecto.client.results import DeviceStatus

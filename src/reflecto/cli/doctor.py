@@ -12,7 +12,7 @@ import click
 from reflecto.cli.connection import Connection, connection_options, find_connection, find_url
 from reflecto.cli.exits import message_of
 from reflecto.cli.findings import Finding, failed, ok, show, skipped
-from reflecto.cli.live_line import LiveLine
+from reflecto.cli.progress_line import ProgressLine
 
 if TYPE_CHECKING:
     from reflecto.phone.state import PhoneState
@@ -42,7 +42,7 @@ def doctor(
     enrolled in this terminal. Exits with 0 if nothing has failed, else with 1.
     """
     findings = []
-    with LiveLine(sys.stderr, lambda: "Checking ..."):
+    with ProgressLine(sys.stderr, lambda: "Checking ..."):
         for finding in examine(url, token, config_file, state, full=full):
             findings.append(finding)
             if not as_json:

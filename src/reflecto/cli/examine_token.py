@@ -12,7 +12,8 @@ from reflecto.client.errors import (
 )
 from reflecto.client.results import DeviceStatus
 from reflecto.client.sync import Reflecto
-from reflecto.phone.text import local_time, visible
+from reflecto.contract.visibility import visible
+from reflecto.terminal.times import local_time
 
 
 def check_token(url: str, token: str) -> Generator[Finding, None, bool]:

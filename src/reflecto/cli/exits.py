@@ -10,7 +10,7 @@ from typing import TextIO
 
 import click
 
-from reflecto.phone.text import visible
+from reflecto.contract.visibility import visible
 
 
 class Exit(IntEnum):

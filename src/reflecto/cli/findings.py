@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from reflecto.cli.output import put, styled
-from reflecto.phone.text import cell_width, visible
+from reflecto.contract.visibility import visible
+from reflecto.terminal.columns import cell_width
 
 Verdict = Literal["ok", "warning", "failed", "skipped"]
 

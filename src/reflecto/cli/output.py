@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 import click
 
 from reflecto.cli.exits import exit_code_of, message_of, report, say
-from reflecto.cli.live_line import aside
-from reflecto.phone.text import cell_width, clip, visible
+from reflecto.cli.progress_line import aside
+from reflecto.contract.visibility import visible
+from reflecto.terminal.columns import cell_width, clip
 
 if TYPE_CHECKING:
     from reflecto.client.results import Caveat

@@ -116,7 +116,7 @@ async def _run(store: "StateFile", options: Options) -> int:
 
 
 async def _run_phone(phone: "Phone", desk: "Desk | None", options: Options) -> int:
-    from reflecto.phone.terminal import key_presses
+    from reflecto.terminal.keys import key_presses
 
     signals: list[int] = []
     with contextlib.ExitStack() as stack:
@@ -180,7 +180,8 @@ async def _enrol_if_needed(
 
 def _make_desk(*, takes_keys: bool) -> "Desk":
     from reflecto.phone.desk import Desk
-    from reflecto.phone.terminal import LiveLine, can_read_keys
+    from reflecto.terminal.keys import can_read_keys
+    from reflecto.terminal.live_line import LiveLine
 
     return Desk(LiveLine(sys.stdout), takes_keys=takes_keys and can_read_keys(sys.stdin, sys.stdout))
 

@@ -14,7 +14,8 @@ from reflecto.cli.moments import unix_seconds
 from reflecto.cli.output import put, table, tell
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, read_text, sender_options
 from reflecto.contract.limits import REMINDER_MAX_AHEAD_SECONDS, REMINDER_MIN_AHEAD_SECONDS
-from reflecto.phone.text import local_time, visible
+from reflecto.contract.visibility import visible
+from reflecto.terminal.times import local_time
 
 if TYPE_CHECKING:
     from reflecto.client.sync import Reflecto

@@ -11,10 +11,10 @@ import click
 from reflecto.cli.connection import connection_options, find_connection, warn_if_exposed
 from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import Exit
-from reflecto.cli.live_line import LiveLine
 from reflecto.cli.output import show_failure, show_warnings
+from reflecto.cli.progress_line import ProgressLine
 from reflecto.cli.streams import read_standard_input
-from reflecto.phone.text import visible
+from reflecto.contract.visibility import visible
 
 if TYPE_CHECKING:
     from reflecto.client.errors import ReflectoError
@@ -61,7 +61,7 @@ class Sender(NamedTuple):
         trouble = _Trouble()
         with (
             Reflecto(connection.url, connection.token, retry_for=self.retry_for, on_trouble=trouble.note) as client,
-            LiveLine(sys.stderr, trouble.line),
+            ProgressLine(sys.stderr, trouble.line),
         ):
             yield client
 

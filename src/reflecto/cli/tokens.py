@@ -10,7 +10,8 @@ import click
 from reflecto.cli.exits import Exit
 from reflecto.cli.output import show_failure, table, tell
 from reflecto.contract.tokens import PRIORITIES, SCOPES, Priority, Scope
-from reflecto.phone.text import local_time, visible
+from reflecto.contract.visibility import visible
+from reflecto.terminal.times import local_time
 
 if TYPE_CHECKING:
     from reflecto.contract.tokens import TokenState

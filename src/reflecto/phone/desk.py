@@ -4,13 +4,14 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from reflecto.contract.visibility import visible
 from reflecto.phone import effects
 from reflecto.phone.effects import Effect
 from reflecto.phone.focus import Focus, chosen, follow, read_key, switch
 from reflecto.phone.lines import Teller, token_lines
 from reflecto.phone.state import OpenEmergency, PhoneState, Question
-from reflecto.phone.terminal import LiveLine
-from reflecto.phone.text import duration, visible
+from reflecto.terminal.live_line import LiveLine
+from reflecto.terminal.times import duration
 
 
 class TapOn(NamedTuple):

@@ -7,10 +7,12 @@ from typing import Final
 import msgspec
 
 from reflecto.contract.links import read_link
+from reflecto.contract.visibility import visible
 from reflecto.phone import effects
 from reflecto.phone.effects import Effect
 from reflecto.phone.markup import Markup, read_html
-from reflecto.phone.text import cell_width, duration, local_time, visible, wrap
+from reflecto.terminal.columns import cell_width, wrap
+from reflecto.terminal.times import duration, local_time
 
 _GUTTER: Final = "   \u2502 "  # a vertical bar: no line of a question can pass for one of this program
 _LINK: Final = "   \u2197 "  # an arrow out of here

@@ -29,7 +29,7 @@ const TAB = "    ";
 
 /**
  * Splits `text` so that invisible and bidirectional characters can be shown by their code points, `‹U+202E›`.
- * `keepLines` false is for names: line breaks and tabs are written out too. The rule of `phone/text.py`, on the same
+ * `keepLines` false is for names: line breaks and tabs are written out too. The rule of `contract/visibility.py`, on the same
  * vectors; protocol.md "What is visible" has it in words.
  */
 export function visibleRuns(text: string, { keepLines = true } = {}): Run[] {

@@ -1,4 +1,4 @@
-"""The raw terminal: one line that is redrawn in place, and single key presses. POSIX; elsewhere no keys are read."""
+"""Single key presses from a terminal, as they come. POSIX; elsewhere no keys are read."""
 
 import asyncio
 import contextlib
@@ -8,49 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final, TextIO
 
-from reflecto.phone.text import clip
-
-_ERASE: Final = "\r\x1b[2K"
 CHUNK_BYTES: Final = 64
-
-
-class LiveLine:
-    """Prints lines above one that is redrawn in place. Without a terminal the latter is left out."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self._is_live = out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-        self._drawn = ""
-
-    def columns(self) -> int | None:
-        """Return the terminal's width, or None where lines need no breaking."""
-        try:
-            return os.get_terminal_size(self._out.fileno()).columns or None
-        except (OSError, ValueError):  # not a terminal, or not a file at all
-            return None
-
-    def print(self, lines: list[str]) -> None:
-        """Print whole lines above the live one, which is to be drawn again."""
-        if not lines:
-            return
-        self.draw("")
-        self._out.write("".join(f"{line}\n" for line in lines))
-        self._out.flush()
-
-    def ring(self) -> None:
-        """Sound the terminal's bell, where there is a terminal."""
-        if self._out.isatty():
-            self._out.write("\a")
-            self._out.flush()
-
-    def draw(self, text: str) -> None:
-        """Replace the live line; an empty text takes it away."""
-        columns = self.columns()
-        text = clip(text, columns - 1) if columns else text
-        if self._is_live and text != self._drawn:
-            self._out.write(_ERASE + text)
-            self._out.flush()
-            self._drawn = text
 
 
 def can_read_keys(keys: TextIO, out: TextIO) -> bool:
