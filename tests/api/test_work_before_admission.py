@@ -12,10 +12,10 @@ import pytest
 from reflecto.agents import shown
 from reflecto.agents.claude_code import read_call
 from reflecto.api import hooks, long_bodies
-from reflecto.contract import json_bodies
+from reflecto.contract import json_text
 from reflecto.contract.limits import JSON_VALUES_MAX, QUESTION_MAX_CHARS, SELECTOR_NAMES_MAX
+from reflecto.contract.visibility import visible
 from reflecto.core import targets
-from reflecto.phone.text import visible
 from tests.actors import DeviceActor, Program
 from tests.api.limited import assert_limited, limited
 from tests.fakes import BOUND_SECONDS, FakeClock
@@ -166,7 +166,7 @@ async def test_a_relay_of_too_many_values_is_refused_too(phone: DeviceActor):
 
 def test_what_stands_inside_a_text_is_no_value():
     content = '[{,"' * JSON_VALUES_MAX
-    assert json_bodies.parse_strictly(json.dumps({"content": content}).encode()) == {"content": content}
+    assert json_text.parse_strictly(json.dumps({"content": content}).encode()) == {"content": content}
 
 
 @pytest.mark.parametrize("path", ["/v1/send", "/v1/documents", "/v1/reminders"])

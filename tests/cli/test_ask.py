@@ -217,7 +217,7 @@ def test_bad_usage_exits_2_and_asks_nothing(asker: AskerServer, capsys: Output, 
 
 
 def test_the_token_is_never_printed(asker: AskerServer, capsys: Output):
-    leak = Reply.json(409, {"error": {"code": "x", "message": f"token {TOKEN} has no phone"}})
+    leak = Reply.json(409, {"error": {"code": "not_known", "message": f"token {TOKEN} has no phone"}})
     asker.faults["POST"].extend([replying(leak)] * 2)
     main(["ask", "Deploy?"])
     main(["ask", "Deploy?", "--json"])
@@ -229,7 +229,7 @@ def test_the_token_is_never_printed(asker: AskerServer, capsys: Output):
 
 def test_a_message_of_the_servers_cannot_drive_the_terminal(asker: AskerServer, capsys: Output):
     attack = "\x1b[2J\x1b[1;1HApprove\n\u202egnihton"
-    asker.faults["POST"].append(replying(Reply.json(409, {"error": {"code": "x", "message": attack}})))
+    asker.faults["POST"].append(replying(Reply.json(409, {"error": {"code": "not_known", "message": attack}})))
     assert main(["ask", "Deploy?"]) == 7
     err = capsys.readouterr().err
     assert len(err.splitlines()) == 1

@@ -9,7 +9,6 @@ its process, however that ends.
 import os
 import signal
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -120,4 +119,6 @@ def _default_folder() -> Path:
     own = os.environ.get("XDG_RUNTIME_DIR")
     if own:
         return Path(own) / "reflecto-open-calls"
+    import tempfile
+
     return Path(tempfile.gettempdir()) / f"reflecto-open-calls-{os.getuid() if hasattr(os, 'getuid') else 0}"

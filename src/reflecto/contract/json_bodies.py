@@ -2,9 +2,7 @@
 
 import json
 import re
-from typing import Any, Final
-
-import msgspec
+from typing import Final
 
 from reflecto.contract.limits import JSON_VALUES_MAX
 
@@ -38,26 +36,6 @@ def check_values(text: str) -> None:
         raise UnusableJsonError(f"has more than {JSON_VALUES_MAX:,} values")
 
 
-def parse_strictly(body: bytes) -> dict[str, Any]:
-    """Return one JSON object.
-
-    Refused: anything but strict UTF-8 JSON, a key given twice, lone surrogates, NaN, numbers beyond 64 bits and nesting
-    deeper than the parser allows. A whole number may be written 600.0. Raises: UnusableJsonError.
-    """
-    text = decoded(body)
-    check_values(text)
-    try:
-        msgspec.json.decode(text)  # strict where json.loads is not: surrogates, NaN, number range
-        parsed = json.loads(text, object_pairs_hook=_unique_pairs, parse_float=_whole_if_possible)
-    except UnusableJsonError:
-        raise
-    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
-        raise UnusableJsonError("is not JSON") from None
-    if not isinstance(parsed, dict):
-        raise UnusableJsonError("is not an object")
-    return parsed
-
-
 def _values_of(text: str) -> int:
     """Return how many marks begin or divide values, or one more than the bound if that is exceeded."""
     values = position = 0
@@ -75,17 +53,3 @@ def _end_of_string(text: str, start: int) -> int:
         return _LENIENT.raw_decode(text, start)[1]
     except ValueError:
         raise UnusableJsonError("is not JSON") from None
-
-
-def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for index, name in enumerate(names) if name in names[:index])
-        raise UnusableJsonError(f"has the key {twice[:40]!r} twice")
-    return fields
-
-
-def _whole_if_possible(digits: str) -> int | float:
-    number = float(digits)
-    return int(number) if number.is_integer() else number

@@ -1,8 +1,11 @@
-"""JSON that somebody else wrote, read in one way: into a model, or refused with one error whatever is wrong with it."""
+"""JSON that somebody else wrote: read into a model, or strictly into an object, or refused."""
 
-from typing import TypeVar
+import json
+from typing import Any, TypeVar
 
 import msgspec
+
+from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
 
 T = TypeVar("T")
 
@@ -23,3 +26,37 @@ def read_json(text: bytes | str, model: type[T]) -> T:
         return msgspec.json.decode(text, type=model)
     except (ValueError, RecursionError):  # msgspec's errors are ValueErrors, as those of wrong encodings
         raise UnreadableJsonError("not the JSON expected") from None
+
+
+def parse_strictly(body: bytes) -> dict[str, Any]:
+    """Return one JSON object.
+
+    Refused: anything but strict UTF-8 JSON, a key given twice, lone surrogates, NaN, numbers beyond 64 bits and nesting
+    deeper than the parser allows. A whole number may be written 600.0. Raises: UnusableJsonError.
+    """
+    text = decoded(body)
+    check_values(text)
+    try:
+        msgspec.json.decode(text)  # strict where json.loads is not: surrogates, NaN, number range
+        parsed = json.loads(text, object_pairs_hook=_unique_pairs, parse_float=_whole_if_possible)
+    except UnusableJsonError:
+        raise
+    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+        raise UnusableJsonError("is not JSON") from None
+    if not isinstance(parsed, dict):
+        raise UnusableJsonError("is not an object")
+    return parsed
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for index, name in enumerate(names) if name in names[:index])
+        raise UnusableJsonError(f"has the key {twice[:40]!r} twice")
+    return fields
+
+
+def _whole_if_possible(digits: str) -> int | float:
+    number = float(digits)
+    return int(number) if number.is_integer() else number

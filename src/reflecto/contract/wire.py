@@ -11,7 +11,8 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from reflecto.contract.errors import INVALID_JSON, ApiError, ErrorSpec
-from reflecto.contract.json_bodies import UnusableJsonError, parse_strictly
+from reflecto.contract.json_bodies import UnusableJsonError
+from reflecto.contract.json_text import parse_strictly
 from reflecto.contract.visibility import seen_of
 
 M = TypeVar("M", bound="Request")
@@ -32,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 def decode_request(model: type[M], body: bytes) -> M:
     """Read `body` as one JSON object and return it as `model`.
 
-    Refused with `invalid_json`: what `json_bodies.parse_strictly` refuses.
+    Refused with `invalid_json`: what `json_text.parse_strictly` refuses.
 
     Raises: ApiError with the code of the first offending field.
     """
