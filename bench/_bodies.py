@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from reflecto.api.mcp import BODY_MAX_BYTES as MCP_BODY_MAX_BYTES
 from reflecto.contract.limits import (
     DOCUMENT_BODY_MAX_BYTES,
     DOCUMENT_MAX_BYTES,
     EVENT_MAX_BYTES,
     JSON_BODY_MAX_BYTES,
     JSON_VALUES_MAX,
+    MCP_BODY_MAX_BYTES,
     PICTURE_MAX_BYTES,
     RELAY_BLOB_MAX_BYTES,
     RELAY_BODY_MAX_BYTES,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     __version__: str
 
     from reflecto.client.aio import AsyncReflecto
-    from reflecto.client.approval import approve
+    from reflecto.client.approval import Denied, approve
     from reflecto.client.errors import (
         AlreadyAnswered,
         AnswerTimeout,
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         AuthenticationError,
         BrokenContract,
         Conflict,
-        Denied,
         IdempotencyMismatch,
         InvalidFile,
         InvalidReceipt,
@@ -99,6 +98,7 @@ __all__ = [
 
 _MODULES = {  # whatever is not here is an error
     "AsyncReflecto": "aio",
+    "Denied": "approval",
     "Reflecto": "sync",
     "approve": "approval",
     "verify": "proofs",

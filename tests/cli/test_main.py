@@ -170,9 +170,10 @@ def test_every_error_of_the_client_exits_with_a_code_of_the_page():
     kinds = [
         kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.ReflectoError)
     ]
+    kinds.append(reflecto.Denied)
     assert len(kinds) > 15
     for kind in kinds:
-        assert (Exit(kind.exit_code) is Exit.OTHER_CHOICE) == (kind is errors.Denied)
+        assert (Exit(kind.exit_code) is Exit.OTHER_CHOICE) == (kind is reflecto.Denied)
         assert Exit(kind.exit_code) is not Exit.FIRST_CHOICE
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from reflecto.api.mcp import BODY_MAX_BYTES
+from reflecto.contract.limits import MCP_BODY_MAX_BYTES
 from reflecto.crypto.envelopes import BoxKeys
 from tests.actors import DeviceActor, Program, enroll
 from tests.builders import NOW
@@ -74,7 +74,7 @@ async def test_only_post_is_served(sender: Program, method: str):
 
 
 async def test_a_body_larger_than_any_call_is_refused_before_it_is_read(sender: Program):
-    reply = await sender.call("POST", "/mcp", content=b"{" + b" " * BODY_MAX_BYTES, headers=ACCEPT)
+    reply = await sender.call("POST", "/mcp", content=b"{" + b" " * MCP_BODY_MAX_BYTES, headers=ACCEPT)
     assert (reply.status_code, reply.json()["error"]["code"]) == (413, "payload_too_large")
 
 

@@ -4,34 +4,23 @@ The MCP library takes longer to import than the server to start. So it is import
 """
 
 import asyncio
-from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
 from reflecto.api.auth import Authenticator, bearer_of
 from reflecto.api.http import Call, Endpoint
 from reflecto.api.long_bodies import work_on
+from reflecto.api.mcp_exchanges import McpCaller
 from reflecto.contract.errors import INVALID_JSON, NOT_FOUND, UNAVAILABLE, ApiError
 from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
-from reflecto.contract.limits import DOCUMENT_BODY_MAX_BYTES
+from reflecto.contract.limits import MCP_BODY_MAX_BYTES
 from reflecto.core.clock import Clock
 
 if TYPE_CHECKING:
     from reflecto.api.mcp_service import McpService
-
-BODY_MAX_BYTES: Final = DOCUMENT_BODY_MAX_BYTES + 65_536  # the largest document, and JSON-RPC around it
-
-
-@dataclass(frozen=True, slots=True)
-class McpCaller:
-    """Whose request it is: with this token, from this address, a tool calls the API."""
-
-    token_id: str
-    token: str = field(repr=False)
-    address: str
 
 
 class McpEndpoint:
@@ -60,7 +49,7 @@ class McpEndpoint:
             raise ApiError(NOT_FOUND, "This server speaks no MCP: it was installed without the extra [mcp]")
         if self._closed.is_set():
             raise ApiError(UNAVAILABLE, "The server is stopping", retry_after_seconds=1)
-        body = await call.read_body(BODY_MAX_BYTES)
+        body = await call.read_body(MCP_BODY_MAX_BYTES)
         await work_on(body, _check)
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())

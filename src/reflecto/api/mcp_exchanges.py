@@ -7,6 +7,7 @@ and nothing else: no state hangs on it, none is checked, and it outlives restart
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
@@ -21,6 +22,15 @@ SESSION_HEADER: Final = b"mcp-session-id"
 _SESSION_MAX_CHARS: Final = 100  # ours have 32
 
 Key = tuple[str, str, str]  # token id, session id, the request's id within it
+
+
+@dataclass(frozen=True, slots=True)
+class McpCaller:
+    """Whose request it is: with this token, from this address, a tool calls the API."""
+
+    token_id: str
+    token: str = field(repr=False)
+    address: str
 
 
 class _Params(msgspec.Struct):

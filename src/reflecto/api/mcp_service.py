@@ -15,10 +15,10 @@ from reflecto.agents.mcp_server import Context, build_server
 from reflecto.agents.mcp_tools import Caller
 from reflecto.agents.unread import UnreadQuestions
 from reflecto.api.http import Call
-from reflecto.api.mcp import BODY_MAX_BYTES, McpCaller
-from reflecto.api.mcp_exchanges import Exchanges
+from reflecto.api.mcp_exchanges import Exchanges, McpCaller
 from reflecto.client.aio import AsyncReflecto
 from reflecto.client.errors import AnswerTimeout
+from reflecto.contract.limits import MCP_BODY_MAX_BYTES
 from reflecto.core.clock import Clock
 
 _RETRY_SECONDS: Final = 5.0  # a store that is busy or full; the agent is told soon
@@ -38,7 +38,7 @@ class McpService:
             stateless=True,
             # No check of Host and Origin: a page that a browser was lured to has no token, and no ambient one exists.
             security_settings=None,
-            max_request_body_size=BODY_MAX_BYTES,
+            max_request_body_size=MCP_BODY_MAX_BYTES,
         )
         self._running: asyncio.Task[None] | None = None
         self._ending = asyncio.Event()

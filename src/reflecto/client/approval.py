@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from reflecto.client.aio import AsyncReflecto
-from reflecto.client.errors import Denied
+from reflecto.client.errors import ReflectoError
 from reflecto.client.results import Answer
 from reflecto.client.sync import Reflecto
 from reflecto.contract.limits import QUESTION_MAX_CHARS
@@ -17,6 +17,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Client = Reflecto | AsyncReflecto
 ClientSource = Client | Callable[[], Client]
+
+
+class Denied(ReflectoError):
+    """Another than the first choice was tapped: `answer` has it. The function under `@approve` did not run."""
+
+    exit_code = 1
+    code = "denied"
+
+    def __init__(self, message: str, *, answer: Answer) -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
 def approve(

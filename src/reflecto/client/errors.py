@@ -1,4 +1,4 @@
-"""Everything the client raises.
+"""Everything the client raises. `Denied` is in `approval`, since it carries an answer; all else is here.
 
 ReflectoError
 ├── InvalidSettings         the URL or the token cannot be used; nothing was sent
@@ -27,13 +27,8 @@ ReflectoError
 None of these is an answer, so none is an approval.
 """
 
-# ruff: noqa: N818 -- QuestionExpired names what happened; it reads worse with Error behind it
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
-
-if TYPE_CHECKING:
-    from reflecto.client.results import Answer
+from typing import Any, ClassVar
 
 
 class ReflectoError(Exception):
@@ -180,17 +175,6 @@ class IdempotencyMismatch(ReflectoError):
 
     exit_code = 8
     code = "idempotency_mismatch"
-
-
-class Denied(ReflectoError):
-    """Another than the first choice was tapped: `answer` has it. The function under `@approve` did not run."""
-
-    exit_code = 1
-    code = "denied"
-
-    def __init__(self, message: str, *, answer: "Answer") -> None:
-        super().__init__(message)
-        self.answer = answer
 
 
 class QuestionClosed(ReflectoError):

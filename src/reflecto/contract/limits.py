@@ -22,7 +22,7 @@ POLL_RETRY_AFTER_SECONDS: Final = 2  # what a plain poller is told while a quest
 
 # Bodies: read no further than this before answering 413
 JSON_BODY_MAX_BYTES: Final = 65_536  # the largest valid question, all of it \u-escaped, is about 20 KB
-EVENT_MAX_BYTES: Final = 4_194_304  # of an agent's hook: an edit carries both versions of what it changes
+EVENT_MAX_BYTES: Final = 4_194_304  # of an agent's hook, command or HTTP: an edit carries both versions of a file
 FORM_FIELDS_MAX: Final = 64
 QUERY_FIELDS_MAX: Final = 64
 JSON_VALUES_MAX: Final = 10_000  # objects, lists, texts and commas in a body; the largest of use has some hundreds
@@ -92,6 +92,7 @@ PICTURE_MAX_BYTES: Final = 5_242_880  # in a multipart body; ignored, and as lar
 FILENAME_MAX_CHARS: Final = 120
 DOCUMENT_MAX_BYTES: Final = 131_072
 DOCUMENT_BODY_MAX_BYTES: Final = 1_048_576  # 128 KiB, each byte \u-escaped, and the rest
+MCP_BODY_MAX_BYTES: Final = DOCUMENT_BODY_MAX_BYTES + 65_536  # the largest document, and JSON-RPC around it
 
 # Rings and reminders
 RING_MIN_SECONDS: Final = 5
