@@ -155,7 +155,11 @@ BODIES: Final[tuple[Row, ...]] = (
     ("JSON where no row says otherwise", size(at.JSON_BODY_MAX_BYTES), "`payload_too_large`"),
     ("JSON around a file", size(at.DOCUMENT_BODY_MAX_BYTES), "`payload_too_large`"),
     ("JSON around what devices send each other", size(at.RELAY_BODY_MAX_BYTES), "`payload_too_large`"),
-    ("an agent's event at `/hooks/claude-code`", size(at.EVENT_MAX_BYTES), "`payload_too_large`"),
+    (
+        "an agent's event, to `/hooks/claude-code` or `reflecto hook`",
+        size(at.EVENT_MAX_BYTES),
+        "`payload_too_large`",
+    ),
     ("a picture in a form, which is thrown away", size(at.PICTURE_MAX_BYTES), "`payload_too_large`"),
     ("objects, lists, texts and commas of JSON", f"{at.JSON_VALUES_MAX:,} together", "`invalid_json`"),
     ("fields of a form", str(at.FORM_FIELDS_MAX), "`invalid_body`"),

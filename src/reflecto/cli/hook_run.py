@@ -17,6 +17,7 @@ from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import report, say
 from reflecto.cli.interruption import Interrupted, signals_interrupt
 from reflecto.cli.open_calls import OpenCalls
+from reflecto.contract.limits import EVENT_MAX_BYTES
 
 if TYPE_CHECKING:
     from reflecto.agents.hook_call import Reply
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-EVENT_MAX_BYTES: Final = 16_777_216  # an edit carries both versions of what it changes
 CONNECT_SECONDS: Final = 2.0  # a server that is gone must not hold the agent up
 RETRY_SECONDS: Final = 10.0  # while the agent's own question is in the terminal
 BLOCKING_RETRY_SECONDS: Final = 2.0  # while the agent waits
