@@ -160,6 +160,7 @@ BODIES: Final[tuple[Row, ...]] = (
         size(at.EVENT_MAX_BYTES),
         "`payload_too_large`",
     ),
+    ("a call of an MCP tool, at `/mcp`", size(at.MCP_BODY_MAX_BYTES), "`payload_too_large`"),
     ("a picture in a form, which is thrown away", size(at.PICTURE_MAX_BYTES), "`payload_too_large`"),
     ("objects, lists, texts and commas of JSON", f"{at.JSON_VALUES_MAX:,} together", "`invalid_json`"),
     ("fields of a form", str(at.FORM_FIELDS_MAX), "`invalid_body`"),

@@ -1,0 +1,94 @@
+"""How a coding agent's question is asked, waited for and withdrawn, the same for every way that leads here. No I/O.
+
+The command asks over the blocking client, the server's endpoint for hooks in process, the MCP tools over the
+asynchronous client. Each of them is a `PhoneQuestion`; what to do with it, and in which order, is decided here.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar
+
+from reflecto.agents.hook_call import HookCall, Prompt, Reply, key_after
+
+LOOKALIKES_MAX: Final = 32  # identical calls of one prompt within the life of one question
+
+
+class Outcome(Protocol):
+    """Where a question stands: `pending`, `answered`, `expired` or `cancelled`. Only an answer has an index."""
+
+    @property
+    def status(self) -> str:
+        """The status."""
+
+    @property
+    def choice_index(self) -> int | None:
+        """The index of the choice that was tapped."""
+
+
+O_co = TypeVar("O_co", bound=Outcome, covariant=True)
+
+
+class NotAskedError(Exception):
+    """The question is not on the phone: its key belongs to another one, or too many look like it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a key leads to. `is_open` is false for a question that ended earlier, of a call that looked the same."""
+
+    question_id: str
+    is_open: bool = True
+
+
+class PhoneQuestion(Protocol[O_co]):
+    """One question and the way to the phone."""
+
+    async def ask(self, key: str) -> Asked:
+        """Ask under this idempotency key, or find what was asked under it. Raises: NotAskedError, and its way's."""
+
+    async def wait(self) -> O_co:
+        """Wait until it has ended, or until there is no more time: then it is pending."""
+
+    async def withdraw(self) -> O_co:
+        """Withdraw it, and return what became of it: a tap may have been faster. Raises: NotAskedError."""
+
+
+async def ask_and_wait(question: PhoneQuestion[O_co], key: str) -> O_co:
+    """Return how the question ended, or that it is pending. Raises: NotAskedError, and what its way raises."""
+    for _ in range(LOOKALIKES_MAX):
+        asked = await question.ask(key)
+        if asked.is_open:
+            return await question.wait()
+        key = key_after(key, asked.question_id)
+    raise NotAskedError
+
+
+async def ask_until_ended(question: PhoneQuestion[O_co], key: str) -> O_co:
+    """Return how the question ended; one that nobody answered in time is withdrawn. Raises: as `ask_and_wait`."""
+    outcome = await ask_and_wait(question, key)
+    return await question.withdraw() if outcome.status == "pending" else outcome
+
+
+async def decide(call: HookCall, number: int, question_of: Callable[[Prompt], PhoneQuestion[Outcome]]) -> Reply:
+    """Return the reply to the agent: a decision if every question was answered with a tap, else an empty one.
+
+    `number` counts the calls that look the same at the same time, from 0. If the call fails or is cancelled, its
+    question is withdrawn first. Raises: what the question's way raises.
+    """
+    taps = []
+    for prompt in call.prompts:
+        own = prompt.of_call(number)
+        question = question_of(own)
+        try:
+            outcome = await ask_until_ended(question, own.key)
+        except NotAskedError:
+            return {}
+        except BaseException:
+            with suppress(Exception):
+                await question.withdraw()
+            raise
+        if outcome.status != "answered" or outcome.choice_index is None or outcome.choice_index == prompt.handover:
+            return {}
+        taps.append(outcome.choice_index)
+    return call.decide(taps)
