@@ -39,6 +39,7 @@ lint: setup
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python scripts/write_web_wire.py --check
 	@$(NPM) run check
 
 bench: setup

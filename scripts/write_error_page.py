@@ -1,7 +1,4 @@
-"""Writes the catalogue's copies, docs/errors.md and the app's: `.venv/bin/python scripts/write_error_page.py`.
-
-A test compares them.
-"""
+"""Writes docs/errors.md from the catalogue: `.venv/bin/python scripts/write_error_page.py`. A test compares."""
 # ruff: noqa: INP001  a script, no package
 
 from pathlib import Path
@@ -10,9 +7,7 @@ from typing import Final
 from reflecto.contract.errors import CATALOGUE, ErrorSpec
 from reflecto.contract.remedies import REMEDIES
 
-ROOT: Final = Path(__file__).parents[1]
-PAGE: Final = ROOT / "docs" / "errors.md"
-APP_MODULE: Final = ROOT / "web" / "packages" / "core" / "src" / "error-codes.ts"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "errors.md"
 
 INTRODUCTION: Final = """\
 # Errors
@@ -54,15 +49,6 @@ def render() -> str:
     return "\n".join([INTRODUCTION, *(_section(status, heading) for status, heading in HEADINGS.items())])
 
 
-def render_for_app() -> str:
-    """Return the app's module: each code with the one status it comes with."""
-    rows = "".join(f"  {spec.code}: {spec.status},\n" for spec in CATALOGUE.values())
-    return (
-        "/** Made from src/reflecto/contract/errors.py by scripts/write_error_page.py. */\n\n"
-        f"export const ERROR_STATUSES: Readonly<Record<string, number>> = {{\n{rows}}};\n"
-    )
-
-
 def _section(status: int, heading: str) -> str:
     rows = [_row(spec) for spec in CATALOGUE.values() if spec.status == status]
     return "\n".join(
@@ -77,4 +63,3 @@ def _row(spec: ErrorSpec) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(render(), "utf-8")
-    APP_MODULE.write_text(render_for_app(), "utf-8")

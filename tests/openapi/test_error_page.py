@@ -1,15 +1,11 @@
 import re
 
 from reflecto.contract.errors import CATALOGUE
-from scripts.write_error_page import APP_MODULE, HEADINGS, PAGE, render, render_for_app
+from scripts.write_error_page import HEADINGS, PAGE, render
 
 
 def test_the_page_of_errors_is_what_the_catalogue_makes_of_it():
     assert PAGE.read_text("utf-8") == render(), "run .venv/bin/python scripts/write_error_page.py"
-
-
-def test_the_app_knows_every_code_of_the_catalogue_and_its_status():
-    assert APP_MODULE.read_text("utf-8") == render_for_app(), "run .venv/bin/python scripts/write_error_page.py"
 
 
 def test_the_page_has_a_row_for_every_code_and_for_nothing_else():

@@ -29,3 +29,4 @@ export * from "./sse.ts";
 export * from "./store.ts";
 export * from "./sync.ts";
 export * from "./text.ts";
+export type * from "./wire/types.ts";

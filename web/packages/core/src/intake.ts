@@ -1,6 +1,6 @@
 /** From the queue on the server into the store, by whatever way it came. */
 
-import type { Api, SyncEntry } from "./api.ts";
+import type { Api } from "./api.ts";
 import { BadBlobError } from "./blob.ts";
 import { fromBase64 } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
@@ -8,6 +8,7 @@ import { BadEnvelopeError, type Envelope, openEnvelope } from "./envelope.ts";
 import type { Change } from "./items.ts";
 import { type Keyring, SERVER } from "./keyring.ts";
 import type { Reach, Store } from "./store.ts";
+import type { SyncEntry } from "./wire/types.ts";
 
 /** What another device may send. Questions, their ends and tokens come from the server alone. */
 const PEER_TYPES: readonly Envelope["type"][] = ["notification", "document", "ring"];

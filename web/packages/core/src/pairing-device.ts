@@ -1,6 +1,6 @@
 /** The new device's side of a pairing: it asks to join, and believes nothing unproved. Source: protocol.md "Pairing". */
 
-import type { Api, ClaimResponse, OutcomeState, PairingStatus } from "./api.ts";
+import type { Api, PairingStatus } from "./api.ts";
 import { type Bytes, toBase64 } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
 import { type DeviceKeys, KEY_BYTES } from "./keys.ts";
@@ -24,6 +24,7 @@ import {
 } from "./pairing.ts";
 import { Cancelled, patiently } from "./patience.ts";
 import type { Device } from "./store.ts";
+import type { ClaimResponse, OutcomeState } from "./wire/types.ts";
 
 /** How the invitation was given: `phone` only by a link. */
 export interface Invited {
@@ -60,12 +61,15 @@ export interface Admitted {
   approval: Approval;
 }
 
+/** What this device says of itself. */
+type OwnClaim = Claim & { class: DeviceClass };
+
 const CLAIM_ATTEMPTS = 3;
 
 export class PairingDevice {
   readonly #parts: DeviceParts;
   readonly #invited: Invited;
-  readonly #claim: Claim;
+  readonly #claim: OwnClaim;
   readonly #nonce: Bytes;
   readonly #claimed: ClaimResponse;
   readonly #api: Api;
@@ -86,7 +90,7 @@ export class PairingDevice {
     return new PairingDevice(parts, invited, claim, nonce, claimed);
   }
 
-  private constructor(parts: DeviceParts, invited: Invited, claim: Claim, nonce: Bytes, claimed: ClaimResponse) {
+  private constructor(parts: DeviceParts, invited: Invited, claim: OwnClaim, nonce: Bytes, claimed: ClaimResponse) {
     this.#parts = parts;
     this.#invited = invited;
     this.#claim = claim;

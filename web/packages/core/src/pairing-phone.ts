@@ -1,6 +1,6 @@
 /** The phone's side of a pairing: it invites, checks who comes, and approves. Source: protocol.md "Pairing". */
 
-import { type Api, type ClaimState, isClosedPairing, type PairingStatus } from "./api.ts";
+import { type Api, isClosedPairing, type PairingStatus } from "./api.ts";
 import { toBase64 } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
 import type { DeviceKeys } from "./keys.ts";
@@ -28,6 +28,7 @@ import {
 import { Cancelled, patiently } from "./patience.ts";
 import type { Peers } from "./peers.ts";
 import type { Device } from "./store.ts";
+import type { ClaimState } from "./wire/types.ts";
 
 export interface PhoneParts {
   api: Api;

@@ -6,6 +6,7 @@
 import { type Bytes, concat, equalBytes, fromBase64, toBase64, toBase64Url, toHex, utf8 } from "./bytes.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { type DeviceKeys, KEY_BYTES, verifySignature } from "./keys.ts";
+import type { ClaimRequest, ClaimState } from "./wire/types.ts";
 
 export const NONCE_BYTES = 32;
 export const PROOF_BYTES = 32;
@@ -16,8 +17,8 @@ const LINK_BYTES = 1 + 16 + 3 * KEY_BYTES;
 const CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const CODE_CHARS = 16;
 
-export type DeviceType = "android" | "extension" | "web" | "cli";
-export type DeviceClass = "phone" | "desktop";
+export type DeviceType = ClaimRequest["type"];
+export type DeviceClass = ClaimRequest["class"];
 
 /** What came through the server is not what the other end said; the message names what differs. */
 export class PairingLieError extends Error {}
@@ -41,20 +42,17 @@ export interface PairingLink extends PairingSecret {
 }
 
 /** What the new device says of itself. */
-export interface Claim extends PublicKeys {
-  class: DeviceClass;
-  label: string;
+export interface Claim extends Said {
   pairing_id: string;
-  type: DeviceType;
 }
 
 /** A device in an approval. */
-export interface ListedDevice extends PublicKeys {
-  class: DeviceClass;
+export interface ListedDevice extends Said {
   device_id: string;
-  label: string;
-  type: DeviceType;
 }
+
+/** A newer device may be of a class or a type that is not known here. */
+type Said = Pick<ClaimState, "class" | "label" | "public_key" | "signing_key" | "type">;
 
 /** What the approving phone says: whose devices these are, and the key the server seals with. */
 export interface Approval {

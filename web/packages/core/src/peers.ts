@@ -1,7 +1,7 @@
 /** The owner's other devices, as far as their keys are known here. Pure. */
 
-import type { DeviceState } from "./api.ts";
 import type { Approval, PublicKeys } from "./pairing.ts";
+import type { PeerState } from "./wire/types.ts";
 
 /** A device's keys. They are checked if they came through a pairing rather than by the server's word. */
 export interface Peer extends PublicKeys {
@@ -11,7 +11,7 @@ export interface Peer extends PublicKeys {
 export type Peers = Readonly<Record<string, Peer>>;
 
 /** With the devices the server lists: the keys seen first stay, so that others later are noticed. */
-export function withSeen(peers: Peers, devices: readonly DeviceState[]): Peers {
+export function withSeen(peers: Peers, devices: readonly PeerState[]): Peers {
   const seen = devices.map(({ device_id, public_key, signing_key }) => [
     device_id,
     { public_key, signing_key, isChecked: false },

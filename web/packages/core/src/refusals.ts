@@ -4,7 +4,7 @@
  * Source: protocol.md "Whose word it is".
  */
 
-import { ERROR_STATUSES } from "./error-codes.ts";
+import { ERROR_STATUSES } from "./wire/error-codes.ts";
 
 /** The server refused. `code` is from its catalogue of errors; `retryAfterSeconds` is 0 where it named none. */
 export class RefusedError extends Error {

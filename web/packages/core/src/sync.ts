@@ -1,12 +1,14 @@
 /** The stream from the server: resumes, acknowledges, and comes back after every fall. Source: protocol.md "Sync". */
 
-import { type Api, isEntry, type SyncEntry } from "./api.ts";
+import type { Api } from "./api.ts";
 import { Backoff } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import type { Intake } from "./intake.ts";
 import { ForeignReplyError, RefusedError, UnreachableError } from "./refusals.ts";
 import { SseParser } from "./sse.ts";
 import type { Store } from "./store.ts";
+import { isSyncEntry } from "./wire/checks.ts";
+import type { SyncEntry } from "./wire/types.ts";
 
 /** The server sends a comment every 20 s; after two and a bit without a byte the line is dead, whatever TCP says. */
 export const SILENCE_MAX_SECONDS = 50;
@@ -139,7 +141,7 @@ function entryOf(data: string): SyncEntry {
   } catch {
     // told apart below
   }
-  if (!isEntry(entry)) throw new ForeignReplyError();
+  if (!isSyncEntry(entry)) throw new ForeignReplyError();
   return entry;
 }
 

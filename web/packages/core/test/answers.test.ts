@@ -25,7 +25,7 @@ beforeEach(async () => {
   queue = new AnswerQueue({ api: server.api, store, keys: DEVICE_KEYS, clock, onChanges: () => {} });
   await store.takeIn([questionOf("int_1")], null, clock.now());
   question = (await store.question("int_1")) as Question;
-  server.reply = () => Response.json({ id: "int_1", status: "answered", choice_index: 0 });
+  server.reply = () => Response.json({ id: "int_1", status: "answered", choice_index: 0, answered_at: 1 });
 });
 
 test("a tap is signed over what was shown and sent", async () => {

@@ -1,6 +1,6 @@
 /** A server that passes pairings on, and lies where a test tells it to. */
 
-import type { ClaimRequest, ClaimState, DeviceState, PairingStatus, PublicKeys, SignedApproval } from "../src/index.ts";
+import type { ApproveRequest, ClaimRequest, ClaimState, PairingStatus, PeerState, PublicKeys } from "../src/index.ts";
 
 const PHONE_TOKEN = "Bearer phone";
 export const CLAIMED_ID = "dev_new";
@@ -10,13 +10,13 @@ export class FakePairings {
   /** What each reply becomes on its way, by its call: the lies. */
   lies: Record<string, (reply: never) => unknown> = {};
   status: PairingStatus = "open";
-  devices: DeviceState[] = [];
+  devices: PeerState[] = [];
   claim: ClaimState | null = null;
   readonly calls: string[] = [];
   readonly phone: PublicKeys;
   readonly serverKey: string;
   #nonce: string | null = null;
-  #approval: SignedApproval | null = null;
+  #approval: ApproveRequest | null = null;
   #changed: (() => void)[] = [];
 
   constructor(phone: PublicKeys, serverKey: string) {
@@ -33,13 +33,13 @@ export class FakePairings {
     const was = searchParams.get("was");
     if (was !== null) await this.#until(() => this.status !== was, init.signal);
     const body = typeof init.body === "string" ? JSON.parse(init.body) : {};
-    const reply = this.#take(call, body, isPhone);
+    const reply = this.#take(call, body, id, isPhone);
     if (reply === undefined) return new Response(null, { status: 204 });
     const told = this.lies[call]?.(reply as never) ?? reply;
     return Response.json(told);
   };
 
-  #take(call: string, body: unknown, isPhone: boolean): unknown {
+  #take(call: string, body: unknown, id: string, isPhone: boolean): unknown {
     switch (call) {
       case "POST pairings":
         return { pairing_id: (body as { pairing_id: string }).pairing_id, expires_at: EXPIRES_AT };
@@ -56,15 +56,19 @@ export class FakePairings {
         this.claim = { ...(this.claim as ClaimState), nonce: (body as { nonce: string }).nonce };
         return this.#step("revealed");
       case "POST approve":
-        this.#approval = body as SignedApproval;
+        this.#approval = body as ApproveRequest;
         return this.#step("approved");
       case "DELETE one":
         return this.#step("rejected");
       case "GET devices":
         return { devices: this.devices };
       default:
-        return { expires_at: EXPIRES_AT, ...(isPhone ? { status: this.status, claim: this.claim } : this.#outcome()) };
+        return { expires_at: EXPIRES_AT, ...(isPhone ? this.#state(id) : this.#outcome()) };
     }
+  }
+
+  #state(id: string) {
+    return { pairing_id: id, status: this.status, claim: this.claim };
   }
 
   #outcome() {

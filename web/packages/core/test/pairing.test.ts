@@ -4,7 +4,6 @@ import {
   Cancelled,
   type ClaimState,
   checkedKeyOf,
-  type DeviceState,
   invitedBy,
   Keyring,
   keysFromSecrets,
@@ -13,6 +12,7 @@ import {
   PairingLieError,
   PairingPhone,
   type PairingState,
+  type PeerState,
   type Peers,
   peersOf,
   publicKeysOf,
@@ -58,7 +58,7 @@ async function claim(by: "link" | "code"): Promise<PairingDevice> {
   return PairingDevice.claim({ apiFor, keys: LAPTOP, clock: new FakeClock() }, invited, SELF);
 }
 
-function stateOf(id: string, keys: { public_key: string; signing_key: string }): DeviceState {
+function stateOf(id: string, keys: { public_key: string; signing_key: string }): PeerState {
   const rest = { type: "web", class: "phone", reachable: true, last_seen_at: null, app_build: 1 } as const;
   return { ...keys, ...rest, device_id: id, label: id };
 }

@@ -1,6 +1,6 @@
 /** Web Push: where the browser lets the server reach a closed app. */
 
-import { type Bytes, fromBase64, type PushSubscriptionState, RefusedError, toBase64 } from "@reflecto/core";
+import { type Bytes, fromBase64, RefusedError, toBase64, type UpdateDeviceRequest } from "@reflecto/core";
 import { recall, remember } from "./database.ts";
 import type { Session } from "./session.ts";
 
@@ -18,6 +18,9 @@ export function permissionState(): PushState | null {
   if (Notification.permission === "denied") return "blocked";
   return Notification.permission === "granted" ? null : "unasked";
 }
+
+/** A subscription in the form that the server takes. */
+type Subscription = NonNullable<UpdateDeviceRequest["push"]>;
 
 /** Subscribes if need be and tells the server; safe to call at every start. */
 export async function ensureSubscription(
@@ -53,13 +56,13 @@ function isMadeFor(subscription: PushSubscription, serverKey: Bytes): boolean {
   return key !== null && toBase64(new Uint8Array(key)) === toBase64(serverKey);
 }
 
-async function report({ database, api }: Session, state: PushSubscriptionState): Promise<void> {
+async function report({ database, api }: Session, state: Subscription): Promise<void> {
   if ((await recall(database, "pushEndpoint")) === state.endpoint) return;
   await api.updateSelf({ push: state });
   await remember(database, "pushEndpoint", state.endpoint);
 }
 
-function stateOf(subscription: PushSubscription): PushSubscriptionState {
+function stateOf(subscription: PushSubscription): Subscription {
   const { endpoint, keys } = subscription.toJSON();
   return { endpoint: endpoint ?? "", keys: { p256dh: keys?.["p256dh"] ?? "", auth: keys?.["auth"] ?? "" } };
 }

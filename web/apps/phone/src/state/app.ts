@@ -5,10 +5,10 @@ import {
   Backoff,
   type Candidate,
   type Change,
-  type DeviceState,
   type Item,
   type LinkState,
   PairingPhone,
+  type PeerState,
   type Question,
   SyncClient,
   waitingCount,
@@ -105,7 +105,7 @@ export class App {
   }
 
   /** The owner's devices; their keys are kept from the first time they are seen. */
-  async devices(): Promise<DeviceState[]> {
+  async devices(): Promise<readonly PeerState[]> {
     const devices = (await this.session?.api.devices())?.devices ?? [];
     await remember(this.#database, "peers", withSeen((await recall(this.#database, "peers")) ?? {}, devices));
     return devices;

@@ -1,6 +1,6 @@
 /** The owner's devices. */
 
-import type { DeviceState } from "@reflecto/core";
+import type { PeerState } from "@reflecto/core";
 import { useState } from "preact/hooks";
 import { ConfirmButton, Problem } from "../controls.tsx";
 import { messageOf, useApp, useLoaded } from "../hooks.ts";
@@ -55,12 +55,12 @@ function DisconnectEverything() {
   );
 }
 
-function DeviceRow(props: { device: DeviceState; isSelf: boolean; onRemoved: () => Promise<void> }) {
+function DeviceRow(props: { device: PeerState; isSelf: boolean; onRemoved: () => Promise<void> }) {
   const app = useApp();
   const { device, isSelf } = props;
   return (
     <li class="group-row wrap">
-      <Icon name={device.class} />
+      <Icon name={device.class === "phone" ? "phone" : "desktop"} />
       <span class="grow">
         <strong>
           <Name text={device.label} />

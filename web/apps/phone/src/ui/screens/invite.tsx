@@ -1,6 +1,6 @@
 /** Brings in a further device: a link that works once, as a QR code and as text. */
 
-import { countdown, type Invitation } from "@reflecto/core";
+import { countdown, type InvitationResponse } from "@reflecto/core";
 import { useState } from "preact/hooks";
 import { CopyButton, WorkButton } from "../controls.tsx";
 import { useApp, useTick } from "../hooks.ts";
@@ -8,7 +8,7 @@ import { QrCode } from "../qr-code.tsx";
 
 export function Invite() {
   const app = useApp();
-  const [invitation, setInvitation] = useState<Invitation | null>(null);
+  const [invitation, setInvitation] = useState<InvitationResponse | null>(null);
   useTick(invitation !== null);
   const invite = async () => setInvitation((await app.session?.api.invite()) ?? null);
   const left = (invitation?.expires_at ?? 0) - app.now();

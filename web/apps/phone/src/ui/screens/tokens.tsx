@@ -6,8 +6,11 @@ import { ConfirmButton, CopyButton, Empty, Problem } from "../controls.tsx";
 import { messageOf, useApp, useLoaded } from "../hooks.ts";
 import { Name, When } from "../text.tsx";
 
-const CAPS = ["min", "low", "default", "high", "urgent"] as const;
-const SCOPES: readonly [string, string][] = [
+type Scope = NonNullable<CreateTokenRequest["scopes"]>[number];
+type Cap = NonNullable<CreateTokenRequest["priority_cap"]>;
+
+const CAPS: readonly Cap[] = ["min", "low", "default", "high", "urgent"];
+const SCOPES: readonly [Scope, string][] = [
   ["ask", "Ask questions"],
   ["send", "Send messages"],
   ["files", "Send documents"],
@@ -103,11 +106,16 @@ function MadeToken({ token, onDone }: { token: NewToken; onDone: () => void }) {
   );
 }
 
+/** The choice of a `<select>`; null where there is to be no cap. */
+function capOf(value: string): Cap | null {
+  return CAPS.find((cap) => cap === value) ?? null;
+}
+
 function NewTokenForm({ onMade }: { onMade: (token: NewToken) => void }) {
   const app = useApp();
   const [label, setLabel] = useState("");
-  const [cap, setCap] = useState("");
-  const [scopes, setScopes] = useState<readonly string[]>(SCOPES.map(([name]) => name));
+  const [cap, setCap] = useState<Cap | null>(null);
+  const [scopes, setScopes] = useState<readonly Scope[]>(SCOPES.map(([name]) => name));
   const [isTest, setTest] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -117,7 +125,7 @@ function NewTokenForm({ onMade }: { onMade: (token: NewToken) => void }) {
     if (isBusy || !app.session) return;
     setBusy(true);
     setProblem(null);
-    const request: CreateTokenRequest = { label: label.trim(), scopes: [...scopes], test: isTest };
+    const request: CreateTokenRequest = { label: label.trim(), scopes, test: isTest };
     if (cap) request.priority_cap = cap;
     try {
       onMade(await app.session.api.createToken(request));
@@ -159,7 +167,7 @@ function NewTokenForm({ onMade }: { onMade: (token: NewToken) => void }) {
         </fieldset>
         <label class="field">
           Highest priority
-          <select value={cap} onChange={(event) => setCap(event.currentTarget.value)}>
+          <select value={cap ?? ""} onChange={(event) => setCap(capOf(event.currentTarget.value))}>
             <option value="">Any</option>
             {CAPS.map((name) => (
               <option key={name}>{name}</option>

@@ -1,4 +1,4 @@
-/** Made from src/reflecto/contract/errors.py by scripts/write_error_page.py. */
+/** Each code of an error, with the one status it comes with. Made by scripts/write_web_wire.py from the catalogue of errors. */
 
 export const ERROR_STATUSES: Readonly<Record<string, number>> = {
   invalid_json: 400,
