@@ -13,10 +13,12 @@ from reflecto.contract.limits import (
     DOCUMENT_BODY_MAX_BYTES,
     DOCUMENT_MAX_BYTES,
     EVENT_MAX_BYTES,
+    IMAGE_MAX_BYTES,
     JSON_BODY_MAX_BYTES,
     JSON_VALUES_MAX,
     MCP_BODY_MAX_BYTES,
     PICTURE_MAX_BYTES,
+    PUSHOVER_BODY_MAX_BYTES,
     RELAY_BLOB_MAX_BYTES,
     RELAY_BODY_MAX_BYTES,
     SEND_BODY_MAX_BYTES,
@@ -30,6 +32,8 @@ FORM: Final = "application/x-www-form-urlencoded"
 MULTIPART: Final = "multipart/form-data; boundary=frontier"
 TEXT: Final = "text/plain"
 NO_BREAK_SPACE: Final = "\u00a0"
+HOOK: Final = "/hooks/claude-code"
+HOOK_AT_ONCE: Final = f"{HOOK}?timeout=1"  # nobody taps: it asks, withdraws and replies
 QUERY_BYTES: Final = 60_000  # what a request line may have, with its headers
 PAIRING: Final = f"par_{'0' * 32}"
 QUESTION: Final = f"int_{'0' * 32}"
@@ -55,7 +59,7 @@ class Ugly:
     @property
     def target(self) -> str:
         """Where it goes."""
-        return self.path or self.endpoint.partition(" ")[2]
+        return self.path or self.endpoint.partition(" ")[2].replace(HOOK, HOOK_AT_ONCE)
 
 
 def filled(head: str, piece: str, max_bytes: int, tail: str) -> bytes:
@@ -147,6 +151,46 @@ def ugly_documents() -> Iterator[Ugly]:
     yield Ugly(endpoint, "title", filled('{"filename":"a.txt","content":"c","title":"', NO_BREAK_SPACE, bound, '"}'))
     content = {"filename": "a.txt", "content": "\x01" * DOCUMENT_MAX_BYTES}
     yield Ugly(endpoint, "128 KiB of control characters, 32 devices", json.dumps(content).encode())
+
+
+def ugly_pushover() -> Iterator[Ugly]:
+    """Yield bodies of Pushover's clients that only they may send: a picture in base64 makes them large."""
+    endpoint, bound = "POST /1/messages.json", PUSHOVER_BODY_MAX_BYTES
+    alarm = '"message":"m","priority":2,"retry":30,"expire":30,'
+    for name, body in ugly_json(alarm, bound):
+        yield Ugly(endpoint, f"{name}, an emergency", body)
+    for name in ("message", "tags", "callback", "attachment_base64", "sound", "timestamp", "html", "user"):
+        others = "" if name == "message" else alarm
+        for piece, what in (("x", "letters"), (NO_BREAK_SPACE, "spaces"), ("\\u00a0", "escapes"), ("1", "digits")):
+            yield Ugly(endpoint, f"{name} of {what}", filled(f'{{{others}"{name}":"', piece, bound, '"}'))
+            # As long as a value may be and still be decoded.
+            head = f'{{{others}"{name}":"'
+            yield Ugly(endpoint, f"{name} of {what}, decoded", filled(head, piece, SEND_BODY_MAX_BYTES * 5, '"}'))
+        yield Ugly(endpoint, f"{name} of a list", filled(f'{{{others}"{name}":["a"', ',"a"', bound, "]}"))
+        yield Ugly(endpoint, f"{name} of a form", filled(f"{form_of(name)}{name}=", "x", bound, ""), FORM)
+        yield Ugly(endpoint, f"{name} of percents in a form", filled(f"{form_of(name)}{name}=", "%C2", bound, ""), FORM)
+    for what, piece in (("base64", "iVBO"), ("percents", "%2B%2F"), ("line breaks", "aaaa%0D%0A")):
+        picture = filled("message=m&attachment_base64=", piece, bound, "")
+        yield Ugly(endpoint, f"a picture of {what} in a form", picture, FORM)
+        largest = filled("message=m&attachment_base64=", piece, IMAGE_MAX_BYTES * 4, "")
+        yield Ugly(endpoint, f"the largest picture of {what} in a form", largest, FORM)
+    tags = ",".join(f'"t{number}"' for number in range(9_000))
+    yield Ugly(endpoint, "9,000 tags of an emergency", f'{{{alarm}"tags":[{tags}]}}'.encode())
+    yield Ugly(endpoint, "fields without a name", filled("message=m", "&", 400_000, ""), FORM)
+    yield Ugly(endpoint, "a value without a name", filled("message=m&=", "%C2", bound, ""), FORM)
+    yield Ugly(endpoint, "a name without a value", filled("message=m&", "%C2", bound, ""), FORM)
+    yield Ugly(endpoint, "spaces before the body", filled("", " ", bound - 20, '{"message":"m"}'))
+    yield Ugly(endpoint, "spaces in a form", filled("message=m", " ", bound, ""), FORM)
+    small = filled('{"x":"', NO_BREAK_SPACE, bound, '"}')
+    for call in ("POST /1/users/validate.json", f"POST /1/receipts/{'r' * 30}/cancel.json"):
+        yield Ugly(call, "no-break spaces", small)
+        yield Ugly(call, "many keys", many_keys("{", bound))
+    yield Ugly("POST /1/receipts/cancel_by_tag/{tag}.json", "40 emergencies", path="/1/receipts/cancel_by_tag/a.json")
+
+
+def form_of(name: str) -> str:
+    """Return what is before a field in a form."""
+    return "" if name == "message" else "message=m&priority=2&retry=30&expire=30&"
 
 
 def ugly_hooks() -> Iterator[Ugly]:
@@ -260,8 +304,8 @@ def ugly_small() -> Iterator[Ugly]:
         for name, body in ugly_json(known, bound):
             yield Ugly(endpoint, name, body, caller=caller)
         for grown in fields:
-            body = {**fields, grown: NO_BREAK_SPACE * 5_000}
-            yield Ugly(endpoint, f"{grown} of spaces", json.dumps(body).encode(), caller=caller)
+            spaces = json.dumps({**fields, grown: NO_BREAK_SPACE * 5_000}).encode()
+            yield Ugly(endpoint, f"{grown} of spaces", spaces, caller=caller)
     yield Ugly("POST /v1/interactions", "question of joiners", filled('{"question":"', "\u200d", bound, '"}'))
     yield Ugly("POST /v1/interactions", "choices", filled('{"question":"q","choices":["a"', ',"a"', bound, "]}"))
     yield Ugly("POST /v1/reminders", "names", named_devices('{"message":"m","at":4000000000,"device":"', bound))
@@ -303,10 +347,14 @@ def ugly_queries() -> Iterator[Ugly]:
     yield Ugly("GET /nowhere", "slashes", caller="nobody", path="/" * QUERY_BYTES)
 
 
-def ugly_reads() -> Iterator[Ugly]:
-    """Yield reads whose replies are long, the first ones of pages that are made when they are first asked for."""
+def first_times() -> Iterator[Ugly]:
+    """Yield reads of what is made when it is first asked for."""
     for path in ("/docs", "/openapi.json", "/openapi.yaml", "/llms.txt", "/", "/metrics", "/healthz", "/readyz"):
         yield Ugly(f"GET {path}", "the first time", caller="nobody")
+
+
+def ugly_reads() -> Iterator[Ugly]:
+    """Yield reads whose replies are long."""
     yield Ugly("GET /v1/sync/entries", "16 documents", caller="device")
     yield Ugly("GET /v1/devices", "32 devices", caller="device")
     yield Ugly("GET /v1/reminders", "1,000 reminders")
@@ -318,6 +366,7 @@ def ugly_requests(devices: list[str]) -> Iterator[Ugly]:
     yield from ugly_reads()
     for endpoint in ("POST /v1/send", "POST /1/messages.json"):
         yield from ugly_messages(endpoint)
+    yield from ugly_pushover()
     yield from ugly_documents()
     yield from ugly_hooks()
     yield from ugly_mcp()

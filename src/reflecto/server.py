@@ -2,14 +2,17 @@
 
 import asyncio
 import errno
+import gc
 import socket
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
-from typing import Final
+from typing import Final, cast
 
 import uvicorn
 
 from reflecto.api.connection import Connection
+from reflecto.api.connection_room import ConnectionRoom
 from reflecto.bootstrap import Services, open_services
 from reflecto.config import Settings
 from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation
@@ -55,19 +58,22 @@ async def serve(settings: Settings, announce: Announce) -> None:
     Raises: AddressError; what `open_services` raises.
     """
     configure_logging(settings.log_level)
-    _raise_open_files_limit()
+    open_files_max = _raise_open_files_limit()
+    room = ConnectionRoom(open_files_max) if open_files_max else None
     with _bind(settings.host, settings.port) as listener:
         services = await open_services(settings)
         try:
-            await _serve(services, settings, listener, announce)
+            await _serve(services, settings, listener, room, announce)
         finally:
             await services.store.close()
 
 
-async def _serve(services: Services, settings: Settings, listener: socket.socket, announce: Announce) -> None:
+async def _serve(
+    services: Services, settings: Settings, listener: socket.socket, room: ConnectionRoom | None, announce: Announce
+) -> None:
     config = uvicorn.Config(
         services.create_app(settings.trusted_proxies, settings.public_path),
-        http=Connection,
+        http=cast("type[asyncio.Protocol]", partial(Connection, room=room)),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -93,6 +99,7 @@ async def _serve(services: Services, settings: Settings, listener: socket.socket
     while not server.started and not running.done():
         await asyncio.sleep(0.001)
     if server.started:
+        gc.freeze()  # what is there stays: to look through all of it for garbage held the loop for 30 ms
         SERVER_STARTED.log(version=version(), listening=listening, url=url)
         announce(url, listening, invitation)
     await running
@@ -113,16 +120,21 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def _raise_open_files_limit() -> None:
-    """Each stream and long poll holds a file open; the usual soft limit of 1024 would be theirs."""
+def _raise_open_files_limit() -> int | None:
+    """Raise it, and return how many files may be open, None for any number.
+
+    Each stream and long poll holds one open; the usual soft limit of 1024 would be theirs.
+    """
     try:
         import resource
     except ImportError:  # Windows has no such limit
-        return
+        return None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES_MAX if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES_MAX)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def _bind(host: str, port: int) -> socket.socket:

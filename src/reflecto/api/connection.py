@@ -5,9 +5,14 @@ without end in its parser, and nothing ends a request that never becomes whole.
 """
 
 from asyncio import BaseTransport, TimerHandle
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from reflecto.api.connection_room import TOLD_MAX, ConnectionRoom
+from reflecto.api.errors import reply_parts
+from reflecto.contract.errors import UNAVAILABLE, ApiError
 
 FRAMING_MAX_BYTES: Final = 65_536  # of a request, beside its body; our clients send less than 1 KB
 REQUEST_SECONDS: Final = 30  # from the first byte (or the connection) to the last; 64 KB at 20 kbit/s
@@ -15,11 +20,33 @@ REQUEST_SECONDS: Final = 30  # from the first byte (or the connection) to the la
 _TOO_LARGE: Final = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"  # RFC 6585 5
 )
+FULL_RETRY_AFTER_SECONDS: Final = 5
+
+
+def _full_reply() -> bytes:
+    error = ApiError(UNAVAILABLE, "The server has no room for another connection")
+    body = msgspec.json.encode(reply_parts(error)[1])
+    head = (
+        "HTTP/1.1 503 Service Unavailable",
+        "connection: close",
+        f"retry-after: {FULL_RETRY_AFTER_SECONDS}",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+    )
+    return "\r\n".join([*head, "", ""]).encode() + body
+
+
+_FULL: Final = _full_reply()
 
 
 class Connection(HttpToolsProtocol):
-    """Give it to uvicorn as its `http`."""
+    """Give it to uvicorn as its `http`; without a `room` there may be any number of them."""
 
+    def __init__(self, *args: Any, room: ConnectionRoom | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._room = room
+
+    _is_one_too_many = False
     _framing_bytes = 0  # received of the request so far, without its body
     _receiving = False  # between the first byte of a request and its last
     _deadline: TimerHandle | None = None
@@ -28,14 +55,25 @@ class Connection(HttpToolsProtocol):
         """Expect a request."""
         super().connection_made(transport)  # type: ignore[arg-type]
         self._start_deadline()
+        excess = self._room.excess(len(self.connections)) if self._room else 0
+        self._is_one_too_many = excess > 0
+        if excess > TOLD_MAX:
+            self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the deadline."""
         self._cancel_deadline()
         super().connection_lost(exc)
+        if self._room:
+            self._room.lost(len(self.connections))
 
     def data_received(self, data: bytes) -> None:
         """Parse, then refuse what has grown too large."""
+        if self._is_one_too_many:
+            if not self.transport.is_closing():
+                self.transport.write(_FULL)
+                self.transport.close()
+            return
         self._framing_bytes += len(data)
         super().data_received(data)
         if self.transport.is_closing():

@@ -42,6 +42,13 @@ class Event:
 
 SERVER_STARTED: Final = Event("server_started", ("version", "listening", "url"), "it takes requests from here on")
 SERVER_STOPPED: Final = Event("server_stopped", (), "it ended on a signal, with everything written")
+CONNECTIONS_FULL: Final = Event(
+    "connections_full",
+    ("open", "files_max"),
+    "new connections get 503: the process may have `files_max` files open; raise `LimitNOFILE` or `ulimit -n`",
+    logging.WARNING,
+)
+CONNECTIONS_FREE: Final = Event("connections_free", ("open",), "there is room again")
 DEVICE_JOINED: Final = Event(
     "device_joined",
     ("device", "owner", "device_class", "by"),
@@ -84,6 +91,8 @@ MESSAGE_SENT: Final = Event("message_sent", ("message", "type", "devices"), "que
 EVENTS: Final = (
     SERVER_STARTED,
     SERVER_STOPPED,
+    CONNECTIONS_FULL,
+    CONNECTIONS_FREE,
     DEVICE_JOINED,
     DEVICE_REMOVED,
     OWNER_REMOVED,
