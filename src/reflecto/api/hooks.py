@@ -1,16 +1,17 @@
 """The server as a coding agent's hook, with no code of ours where the agent runs. Source: hooks.md."""
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Final
 
 from starlette.routing import Route
 
+from reflecto.agents.asking import Asked, NotAskedError, decide
 from reflecto.agents.claude_code import read_call
-from reflecto.agents.hook_call import HookCall, Prompt, UnusableEventError, key_after, parse_event
+from reflecto.agents.hook_call import Prompt, UnusableEventError, parse_event
 from reflecto.api.gate import Gate
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.api.long_bodies import work_on
@@ -26,7 +27,6 @@ from reflecto.core.sender import Sender
 
 TIMEOUT_DEFAULT_SECONDS: Final = 600
 REPLY_SECONDS: Final = 5  # kept of the hook's time, for the reply's way back
-LOOKALIKES_MAX: Final = 32  # identical calls of one prompt within the life of one question
 
 
 def hook_routes(gate: Gate, interactions: Interactions, messages: Messages, clock: Clock) -> list[Route]:
@@ -48,8 +48,15 @@ def hook_routes(gate: Gate, interactions: Interactions, messages: Messages, cloc
             if hook.notice is not None:
                 await messages.send(sender, SendRequest(message=hook.notice.message, title=hook.notice.title))
             until = clock.now() + _timeout_seconds(call) - REPLY_SECONDS
-            asking = _Asking(interactions, sender, clock, until, open_calls)
-            return Reply(200, await asking.decide(hook))
+            if hook.ends is not None:
+                question_id = open_calls.first_question(sender.token.id, hook.ends)
+                if question_id is not None:
+                    await _withdraw(interactions, sender, question_id)
+                return Reply(200, {})
+            with open_calls.claim(sender.token.id, hook.call_id) as place:
+                return Reply(
+                    200, await decide(hook, place.number, partial(_Question, interactions, sender, clock, until, place))
+                )
 
         return await gate.run(sender, lambda: answer_patiently(call, work(), clock))
 
@@ -66,81 +73,54 @@ def _admit(gate: Gate, sender: Sender) -> None:
     gate.quotas.check(sender.token)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """The questions of one call of a hook, which has until `until` (Unix seconds)."""
+@dataclass(slots=True)
+class _Question:
+    """`asking.PhoneQuestion` in process, for a call of a hook that has until `until` (Unix seconds)."""
 
     interactions: Interactions
     sender: Sender
     clock: Clock
     until: float
-    open_calls: "_OpenCalls"
+    place: "_Place"
+    prompt: Prompt
+    id: str | None = None
 
-    async def decide(self, hook: HookCall) -> dict[str, object]:
-        """Return the reply to the agent: a decision if every question was answered with a tap, else an empty object.
-
-        Raises: ApiError of a question that could not be asked.
-        """
-        if hook.ends is not None:
-            question_id = self.open_calls.first_question(self.sender.token.id, hook.ends)
-            if question_id is not None:
-                await self._withdraw(question_id)
-            return {}
-        with self.open_calls.claim(self.sender.token.id, hook.call_id) as place:
-            return await self._decide(hook, place)
-
-    async def _decide(self, hook: HookCall, place: "_Place") -> dict[str, object]:
-        taps = []
-        for prompt in hook.prompts:
-            tap = await self._tap(prompt.of_call(place.number), place)
-            if tap is None or tap == prompt.handover:
-                return {}
-            taps.append(tap)
-        return hook.decide(taps) if taps else {}
-
-    async def _tap(self, prompt: Prompt, place: "_Place") -> int | None:
-        """Return the index of the choice that was tapped in time; whatever else happens, nothing stays open."""
-        question_id = await self._ask(prompt)
-        if question_id is None:
-            return None
-        place.question_id = question_id
-        try:
-            state = await self.interactions.wait(self.sender, question_id, self._seconds_left())
-            if state.status == "pending":
-                state = await self._withdraw(question_id)
-        except asyncio.CancelledError:  # the agent took its decision elsewhere
-            await self._withdraw(question_id)
-            raise
-        return state.choice_index if state.status == "answered" else None
-
-    async def _ask(self, prompt: Prompt) -> str | None:
-        """Return the id of a question that is open, of this call or a repeat of it."""
-        key = prompt.key
-        for _ in range(LOOKALIKES_MAX):
-            expires_in = min(max(self._seconds_left(), EXPIRES_IN_MIN_SECONDS), EXPIRES_IN_MAX_SECONDS)
-            request = CreateInteractionRequest(
-                question=prompt.question, choices=prompt.choices, expires_in=expires_in, idempotency_key=key
-            )
-            asked = await self.interactions.ask(self.sender, request)
-            if asked.mismatch:
-                return None
-            if not asked.replayed:
-                return asked.interaction_id
+    async def ask(self, key: str) -> Asked:
+        expires_in = min(max(self._seconds_left(), EXPIRES_IN_MIN_SECONDS), EXPIRES_IN_MAX_SECONDS)
+        request = CreateInteractionRequest(
+            question=self.prompt.question, choices=self.prompt.choices, expires_in=expires_in, idempotency_key=key
+        )
+        asked = await self.interactions.ask(self.sender, request)
+        if asked.mismatch:
+            raise NotAskedError
+        if asked.replayed:
             state = await self.interactions.read(self.sender, asked.interaction_id)
-            if state.status == "pending":
-                return asked.interaction_id
-            key = key_after(key, asked.interaction_id)
-        return None
+            if state.status != "pending":
+                return Asked(asked.interaction_id, is_open=False)
+        self.id = self.place.question_id = asked.interaction_id
+        return Asked(self.id)
 
-    async def _withdraw(self, question_id: str) -> InteractionState:
-        """Withdraw the question and return what became of it: a tap may have been faster."""
-        try:
-            return await self.interactions.cancel(self.sender, question_id)
-        except ApiError:
-            return await self.interactions.read(self.sender, question_id)
+    async def wait(self) -> InteractionState:
+        return await self.interactions.wait(self.sender, self._asked_id(), self._seconds_left())
+
+    async def withdraw(self) -> InteractionState:
+        return await _withdraw(self.interactions, self.sender, self._asked_id())
+
+    def _asked_id(self) -> str:
+        if self.id is None:
+            raise NotAskedError
+        return self.id
 
     def _seconds_left(self) -> int:
         return max(0, int(self.until - self.clock.now()))
+
+
+async def _withdraw(interactions: Interactions, sender: Sender, question_id: str) -> InteractionState:
+    """Withdraw the question and return what became of it: a tap may have been faster. Raises: ApiError."""
+    try:
+        return await interactions.cancel(sender, question_id)
+    except ApiError:
+        return await interactions.read(sender, question_id)
 
 
 @dataclass(slots=True)
