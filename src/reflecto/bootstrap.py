@@ -69,6 +69,7 @@ from reflecto.push.callbacks import HttpsCallbacks
 from reflecto.push.sender import PushSender
 from reflecto.push.vapid import LOCAL_CONTACT, Vapid, contact_for
 from reflecto.push.webpush import WebPush
+from reflecto.store.memory.counters import MemoryCounters
 from reflecto.store.sqlite.database import DATABASE_NAME
 from reflecto.store.sqlite.store import SqliteStore
 from reflecto.wake.hub import Hub
@@ -122,7 +123,8 @@ class Services(UseCases):
         hub.when_grown(web_push.queues_grew)
         sealer = Sealer(keys)
         last_seen = LastSeen(store)
-        quotas = Quotas(limits, clock)
+        counters = MemoryCounters()
+        quotas = Quotas(limits, counters, clock)
         dispatcher = Dispatcher(store, hub, sealer)
         callbacks = HttpsCallbacks(clock, allow_private=push.callback_allow_private, resolve=push.resolve)
         emergencies = Emergencies(store, dispatcher, hub, sealer, quotas, callbacks, clock)
@@ -137,13 +139,13 @@ class Services(UseCases):
             interactions=interactions,
             tokens=Tokens(store, interactions, emergencies, last_seen, clock),
             devices=Devices(store, hub, last_seen, clock, allow_private_push=push.allow_private),
-            enrolment=Enrolment(store, hub, sealer, clock),
-            pairings=Pairings(store, hub, sealer, clock),
-            relay=Relay(store, hub, clock),
+            enrolment=Enrolment(store, hub, sealer, counters, clock),
+            pairings=Pairings(store, hub, sealer, counters, clock),
+            relay=Relay(store, hub, counters, clock),
             quotas=quotas,
             messages=Messages(dispatcher, hub, quotas, clock),
             documents=Documents(dispatcher, quotas, clock),
-            rings=Rings(store, dispatcher, hub, sealer, quotas, clock),
+            rings=Rings(store, dispatcher, hub, sealer, quotas, counters, clock),
             reminders=Reminders(store, dispatcher, hub, sealer, quotas, clock),
             emergencies=emergencies,
             callbacks=callbacks,

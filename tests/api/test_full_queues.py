@@ -90,7 +90,7 @@ async def test_where_all_are_full_it_is_refused_with_when_to_come_back_and_no_qu
     assert int(first.headers["retry-after"]) >= 1
     token = await server.services.store.find_token(token_hash(sender.token))
     assert token is not None
-    spent = server.services.quotas.tightest(token)
+    spent = await server.services.quotas.tightest(token)
     assert spent is not None
     assert (spent.resource, spent.remaining) == ("token_burst", 600 - 8)
 

@@ -134,7 +134,7 @@ async def test_a_refused_question_spends_nothing_of_the_tokens_quota(server: Run
     quotas, token = server.services.quotas, (await server.services.store.find_token(token_hash(sender.token)))
     assert token is not None
     await sender.ask("First?")
-    before = quotas.tightest(token)
+    before = await quotas.tightest(token)
     for refused in ("", "First?" * 500):
         assert (await sender.ask(refused)).status_code == 400
-    assert quotas.tightest(token) == before
+    assert await quotas.tightest(token) == before

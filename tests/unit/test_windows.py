@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflecto.core import windows
 from reflecto.core.quotas import MonthlyCounts
-from reflecto.core.windows import RollingWindow
+from reflecto.core.rules import windows
+from reflecto.core.rules.windows import RollingWindow
 
 AUGUST = 1_754_800_000.0
 SEPTEMBER = 1_756_684_800.0

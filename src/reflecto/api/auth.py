@@ -1,7 +1,7 @@
 """Who is calling. Source: api.md "Identities", "Errors"."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,34 +59,34 @@ class Authenticator:
 
     async def sender_with(self, call: Call, bearer: str) -> Sender:
         """Return the sender of a token that came in the body."""
-        with self.counting_wrong_tokens(call):
+        async with self.counting_wrong_tokens(call):
             return await self.tokens.authenticate(bearer)
 
     async def pushover_sender(self, call: Call, bearer: str) -> Sender:
         """Return the sender of a token, or of its short form, that came in one of Pushover's calls."""
         if SHORT_TOKEN_PATTERN.fullmatch(bearer) is None:
             return await self.sender_with(call, bearer)
-        with self.counting_wrong_tokens(call):
+        async with self.counting_wrong_tokens(call):
             return await self.tokens.authenticate_short(bearer)
 
     async def device(self, call: Call) -> Device:
         """Return the device; a sender token is not one."""
-        with self.counting_wrong_tokens(call):
+        async with self.counting_wrong_tokens(call):
             return await self.devices.authenticate(bearer_of(call))
 
-    @contextmanager
-    def counting_wrong_tokens(self, call: Call) -> Iterator[None]:
+    @asynccontextmanager
+    async def counting_wrong_tokens(self, call: Call) -> AsyncIterator[None]:
         """Count an `invalid_token` out of the block against the caller's address, and tell the log."""
         try:
             yield
         except ApiError as error:
             if error.spec is INVALID_TOKEN:
                 self.refusals.tell(TOKEN_REFUSED, call.client_address)
-                self.quotas.count_wrong_token(call.client_address)
+                await self.quotas.count_wrong_token(call.client_address)
             raise
 
-    @contextmanager
-    def telling_wrong_codes(self, call: Call) -> Iterator[None]:
+    @asynccontextmanager
+    async def telling_wrong_codes(self, call: Call) -> AsyncIterator[None]:
         """Tell the log of a setup code, or of a pairing's id, that turns out to be none in the block."""
         try:
             yield

@@ -4,7 +4,7 @@ A row cannot be made without one. What needs no token says why, in words. Source
 """
 
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar
 
@@ -18,7 +18,7 @@ C = TypeVar("C")
 Token = Literal["sender", "device", "either", "path", "body", "none"]
 
 
-def _unwatched(_auth: Authenticator, _call: Call) -> AbstractContextManager[None]:
+def _unwatched(_auth: Authenticator, _call: Call) -> AbstractAsyncContextManager[None]:
     return nullcontext()
 
 
@@ -33,7 +33,7 @@ class Caller(Generic[C]):
     token: Token
     identify: Callable[[Authenticator, Call, Any], Awaitable[C]]
     in_body: bool = False
-    watching: Callable[[Authenticator, Call], AbstractContextManager[None]] = _unwatched
+    watching: Callable[[Authenticator, Call], AbstractAsyncContextManager[None]] = _unwatched
 
 
 async def _sender(auth: Authenticator, call: Call, _body: object) -> Sender:

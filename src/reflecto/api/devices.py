@@ -14,7 +14,7 @@ def device_routes(auth: Authenticator, devices: Devices, enrolment: Enrolment) -
 
     async def enroll(call: Call) -> Reply:
         request = await call.json(EnrollRequest)
-        with auth.telling_wrong_codes(call):
+        async with auth.telling_wrong_codes(call):
             return Reply(201, await enrolment.enroll(request, call.client_address))
 
     async def invite(call: Call) -> Reply:

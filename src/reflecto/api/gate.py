@@ -1,7 +1,7 @@
 """The gates in front of a sender's calls. Source: api.md "Limits"."""
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from reflecto.api.auth import Authenticator
@@ -25,14 +25,14 @@ class Gate:
         """Return a handler behind the gates, each 2xx and 429 of which tells how the tightest layer stands."""
 
         async def gated(call: Call) -> Reply | None:
-            with self.counting_strangers(call):
+            async with self.counting_strangers(call):
                 sender = await self.auth.sender(call)
             return await self.run(sender, lambda: handler(call, sender))
 
         return gated
 
-    @contextmanager
-    def counting_strangers(self, call: Call) -> Iterator[None]:
+    @asynccontextmanager
+    async def counting_strangers(self, call: Call) -> AsyncIterator[None]:
         """Count a call whose authentication, in the block, fails against its address.
 
         Calls with a valid token do not count there: whoever shares their address would shut them out.
@@ -41,7 +41,7 @@ class Gate:
             yield
         except ApiError as error:
             if error.spec.status != 429:
-                self.quotas.count_stranger(call.client_address)
+                await self.quotas.count_stranger(call.client_address)
             raise
 
     async def run(self, sender: Sender, answer: Callable[[], Awaitable[Reply | None]]) -> Reply | None:
@@ -54,7 +54,7 @@ class Gate:
             if error.spec.status != 429:
                 raise
             reply = Reply(*reply_parts(error))
-        standing = self.quotas.tightest(sender.token)
+        standing = await self.quotas.tightest(sender.token)
         if reply is None or standing is None:
             return reply
         return replace(reply, headers={**reply.headers, **standing_headers(standing)})

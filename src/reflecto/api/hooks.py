@@ -34,9 +34,9 @@ def hook_routes(gate: Gate, interactions: Interactions, messages: Messages, cloc
     open_calls = _OpenCalls()
 
     async def claude_code(call: Call) -> Reply | None:
-        with gate.counting_strangers(call):
+        async with gate.counting_strangers(call):
             sender = await gate.auth.sender(call)
-        _admit(gate, sender)
+        await _admit(gate, sender)
         skipped = frozenset(filter(None, (call.query("skip") or "").split(",")))
         body = await call.read_body(EVENT_MAX_BYTES)
         try:
@@ -63,14 +63,14 @@ def hook_routes(gate: Gate, interactions: Interactions, messages: Messages, cloc
     return [Route("/hooks/claude-code", Endpoint(POST=claude_code))]
 
 
-def _admit(gate: Gate, sender: Sender) -> None:
+async def _admit(gate: Gate, sender: Sender) -> None:
     """Refuse whom no event could be passed on for, before the body is read: it may have 4 MB.
 
     Raises: ApiError `scope_denied`, `rate_limit_exceeded`.
     """
     if "send" not in sender.token.scopes:
         sender.require("ask")
-    gate.quotas.check(sender.token)
+    await gate.quotas.check(sender.token)
 
 
 @dataclass(slots=True)

@@ -37,16 +37,16 @@ def pairing_routes(auth: Authenticator, pairings: Pairings) -> list[Route]:
 
     async def claim(call: Call) -> Reply:
         request = await call.json(ClaimRequest)
-        with auth.telling_wrong_codes(call):
+        async with auth.telling_wrong_codes(call):
             return Reply(201, await pairings.claim(call.path_params["id"], request, call.client_address))
 
     async def outcome(call: Call) -> Reply:
-        with auth.counting_wrong_tokens(call):
+        async with auth.counting_wrong_tokens(call):
             wait_seconds, was = call.wait_seconds(), call.query("was")
             return Reply(200, await pairings.outcome(bearer_of(call), call.path_params["id"], wait_seconds, was))
 
     async def reveal(call: Call) -> Reply:
-        with auth.counting_wrong_tokens(call):
+        async with auth.counting_wrong_tokens(call):
             bearer = bearer_of(call)
             await pairings.reveal(bearer, call.path_params["id"], await call.json(NonceRequest))
             return Reply(204)

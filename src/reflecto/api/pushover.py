@@ -40,7 +40,7 @@ def pushover_routes(
         )
 
     async def send(call: Call) -> Reply | None:
-        with gate.counting_strangers(call):
+        async with gate.counting_strangers(call):
             fields = await reader.read(call)
             sender = await sender_of(gate.auth, call, fields.values)
 

@@ -54,14 +54,14 @@ class _Serving:
         """Answer the call. Raises: ApiError, ClientDisconnectedError."""
         operation, auth = self._operation, self._gate.auth
         body = None
-        with self._gate.counting_strangers(call) if operation.limited else nullcontext():
+        async with self._gate.counting_strangers(call) if operation.limited else nullcontext():
             if operation.caller.in_body:
                 body = await operation.body.read(self._use_cases, call)
             caller = await operation.caller.identify(auth, call, body)
 
         async def answer() -> Reply | None:
             given = body if operation.caller.in_body else await operation.body.read(self._use_cases, call)
-            with operation.caller.watching(auth, call):
+            async with operation.caller.watching(auth, call):
                 return await operation.handler(
                     Admitted(call.scope, call.receive, call.send, self._use_cases, caller, given)
                 )

@@ -48,7 +48,7 @@ class Documents:
         now = self._clock.now()
         payload = DocumentPayload(request.filename, request.content, request.title)
         envelope = make_envelope("document", new_id("doc"), now, payload, token=sender.token.label)
-        with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
+        async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             meant, caveats = await self._dispatcher.devices_meant(sender, request.device)
             delivered_to, full = await self._dispatcher.dispatch(meant, envelope, queue_expiry(now))
         return DocumentResponse(envelope.id, byte_length, delivered_to, tuple(caveats + full))

@@ -94,7 +94,7 @@ class Emergencies:
             next_round_at=min(int(now) + terms.retry, int(now) + terms.expire),
         )
         tag_hashes = [_tag_hash(sender.token.id, tag) for tag in terms.tags]
-        with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
+        async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             devices, unknown = await self._dispatcher.devices_meant(sender, message.device, or_all=True)
             light = {name: value for name, value in message.body.items() if name != "image"}
             kept = self._sealer.seal_for(devices, _text_of(emergency, light), emergency.expires_at)

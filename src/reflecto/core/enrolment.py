@@ -22,6 +22,7 @@ from reflecto.core.events import DEVICE_JOINED
 from reflecto.core.failed_attempts import FailedAttempts
 from reflecto.core.joining import check_keys, seal_notices
 from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
+from reflecto.core.ports.counting import Counters
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.rules.outcomes import Redemption
@@ -65,12 +66,12 @@ class _Founding:
 class Enrolment:
     """Makes invitations and redeems them."""
 
-    def __init__(self, store: Store, wakeups: Wakeups, sealer: Sealer, clock: Clock) -> None:
+    def __init__(self, store: Store, wakeups: Wakeups, sealer: Sealer, counters: Counters, clock: Clock) -> None:
         self._store = store
         self._wakeups = wakeups
         self._sealer = sealer
         self._clock = clock
-        self._failed_attempts = FailedAttempts()
+        self._failed_attempts = FailedAttempts(counters, "wrong_setup_codes")
 
     async def invite(
         self, owner_id: str | None = None, *, new_owner: bool = False, phone_id: str | None = None
@@ -111,11 +112,11 @@ class Enrolment:
         `rate_limit_exceeded`, `too_many_devices`. Only `invalid_code` counts as a wrong guess.
         """
         public_key, signing_key = check_keys(self._sealer, request.public_key, request.signing_key)
-        self._failed_attempts.attempt(address, self._clock.now())
+        await self._failed_attempts.attempt(address, self._clock.now())
         for _ in range(REDEMPTION_ATTEMPTS):
             now = self._clock.now()
             code = await self._find_code(request.code, now)
-            self._failed_attempts.forgive(address)
+            await self._failed_attempts.forgive(address)
             owner_id, founding = await self._owner_for(code, request, now)
             device_token = new_device_token()
             device = Device(

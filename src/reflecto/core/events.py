@@ -12,7 +12,7 @@ from typing import Final
 
 from reflecto.core.clock import Clock
 from reflecto.core.networks import network_of
-from reflecto.core.windows import RollingWindow
+from reflecto.core.rules.windows import RollingWindow
 
 REFUSALS_PER_ADDRESS: Final = 10  # lines a minute: enough for a ban, whatever the address does
 REFUSALS_IN_ALL: Final = 100  # lines a minute, from however many addresses

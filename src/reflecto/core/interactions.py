@@ -105,7 +105,7 @@ class Interactions:
         burst only. A phone whose queue is full is not asked while another one is.
         """
         sender.require("ask", "high")
-        with self._quotas.spend_burst(sender.token):
+        async with self._quotas.spend_burst(sender.token):
             for _ in range(SEALING_ATTEMPTS):
                 now = self._clock.now()
                 new = self._new_interaction(sender, request, now)
@@ -207,7 +207,7 @@ class Interactions:
         self, sender: Sender, request: CreateInteractionRequest, new: Interaction, now: float
     ) -> Asked | None:
         """Create it unless a repeat was faster. None: a phone came or went, so the prompts must be sealed again."""
-        with self._quotas.spend_delivery(sender.token) as spending:
+        async with self._quotas.spend_delivery(sender.token) as spending:
             phones = await self._phones_for(sender)
             seen = None if sender.token.test else frozenset(phone.id for phone in phones)
             prompts = self._prompts(sender, request, new, phones, now)
@@ -223,7 +223,7 @@ class Interactions:
             if result.creation is Creation.QUEUES_FULL:
                 meant = {prompt.device_id for prompt in prompts}
                 raise queue_full([phone for phone in phones if phone.id in meant])
-            spending.refund()
+            await spending.refund()
             return _asked(result.interaction, new) if result.interaction else None
 
     async def _record(self, interaction: Interaction, tap: Tap, withdrawals: list[Delivery], now: float) -> Interaction:

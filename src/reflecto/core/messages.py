@@ -139,7 +139,7 @@ class Messages:
     ) -> SendResponse:
         now = self._clock.now()
         envelope = self._envelope_of(sender, payload, now)
-        with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
+        async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             meant, unknown = await self._dispatcher.devices_meant(sender, selector, or_all=or_to_all)
             if ttl_seconds == 0:
                 meant = [device for device in meant if self._wakeups.is_connected(device.id)]

@@ -38,6 +38,7 @@ from reflecto.core.failed_attempts import FailedAttempts
 from reflecto.core.joining import check_keys, seal_notices
 from reflecto.core.model import Approval, Claim, Device, DeviceNonce, Pairing, PairingStep, PhoneNonce, Rejection
 from reflecto.core.pairing_views import as_device_sees, as_phone_sees, device_of
+from reflecto.core.ports.counting import Counters
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.rules.outcomes import Admittance, Opening
@@ -51,12 +52,12 @@ from reflecto.crypto.tokens import token_hash
 class Pairings:
     """Invitations from phones, and the devices that come with them."""
 
-    def __init__(self, store: Store, wakeups: Wakeups, sealer: Sealer, clock: Clock) -> None:
+    def __init__(self, store: Store, wakeups: Wakeups, sealer: Sealer, counters: Counters, clock: Clock) -> None:
         self._store = store
         self._wakeups = wakeups
         self._sealer = sealer
         self._clock = clock
-        self._failed_attempts = FailedAttempts()
+        self._failed_attempts = FailedAttempts(counters, "wrong_pairing_ids")
 
     async def open(self, phone: Device, request: CreatePairingRequest) -> CreatePairingResponse:
         """Invite one device.
@@ -88,9 +89,9 @@ class Pairings:
         public_key, signing_key = check_keys(self._sealer, request.public_key, request.signing_key)
         proof = _proof(request.proof)
         commitment = None if request.commitment is None else _proof(request.commitment)
-        self._failed_attempts.attempt(address, self._clock.now())
+        await self._failed_attempts.attempt(address, self._clock.now())
         await self._find(pairing_id)
-        self._failed_attempts.forgive(address)
+        await self._failed_attempts.forgive(address)
         token = new_device_token()
         claim = Claim(
             token_hash=token_hash(token),

@@ -1,10 +1,9 @@
 """How much a sender may send: rolling windows, monthly counts and the order of the gates. Source: api.md "Limits"."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Final, Literal, Self, cast
 
 import msgspec
 
@@ -12,12 +11,12 @@ from reflecto.contract.errors import RATE_LIMIT_EXCEEDED, ApiError
 from reflecto.core.clock import Clock
 from reflecto.core.model import Token
 from reflecto.core.networks import network_of
+from reflecto.core.ports.counting import Counters, CounterStanding, Hit, Window
 from reflecto.core.ports.store import Store
-from reflecto.core.windows import RollingWindow
 
 Resource = Literal["token_burst", "token_monthly", "receiver_daily", "ip_minute", "ip_hour"]
 
-WRONG_TOKENS_PER_MINUTE: Final = 20  # per address, in every profile
+WRONG_TOKENS: Final = Window("wrong_tokens", 20, seconds=60)  # per address, in every profile
 UNLIMITED: Final = 2**31 - 1  # fits what Pushover's clients read it into
 
 
@@ -116,141 +115,127 @@ class MonthlyCounts:
 
 
 class Quotas:
-    """All layers. Counting is in memory, on the event loop, so that no two requests share a last place."""
+    """All layers, each counted in `counters` but the monthly one, which outlives a restart."""
 
-    def __init__(self, profile: LimitProfile, clock: Clock) -> None:
+    def __init__(self, profile: LimitProfile, counters: Counters, clock: Clock) -> None:
+        self.counters = counters
         self._clock = clock
-        self._burst = _window(profile.token_burst, 60)
-        self._daily = _window(profile.receiver_daily, 86_400)
-        self._address_minute = _window(profile.ip_minute, 60)
-        self._address_hour = _window(profile.ip_hour, 3_600)
-        self._wrong_tokens = RollingWindow(WRONG_TOKENS_PER_MINUTE, 60)
+        self._burst = _window("token_burst", profile.token_burst, 60)
+        self._daily = _window("receiver_daily", profile.receiver_daily, 86_400)
+        minute, hour = _window("ip_minute", profile.ip_minute, 60), _window("ip_hour", profile.ip_hour, 3_600)
+        self._address_windows = [window for window in (minute, hour) if window is not None]
         self.monthly = MonthlyCounts(UNLIMITED if profile.token_monthly is None else profile.token_monthly)
 
-    def count_stranger(self, address: str) -> None:
+    async def count_stranger(self, address: str) -> None:
         """Count a limited call of this address that came without a valid token. Raises: RateLimitedError."""
-        now, network = self._clock.now(), network_of(address)
-        for standing in self._address_standings(network, now):
-            if standing.remaining == 0:
-                raise RateLimitedError(standing, now)
-        for window in (self._address_minute, self._address_hour):
-            if window is not None:
-                window.add(network, now)
+        network = network_of(address)
+        await self._hit([(window, network) for window in self._address_windows], self._clock.now())
 
-    def count_wrong_token(self, address: str) -> None:
+    async def count_wrong_token(self, address: str) -> None:
         """Count a wrong token. Raises: RateLimitedError from the 21st in a minute on."""
-        now, network = self._clock.now(), network_of(address)
-        standing = _standing("ip_minute", self._wrong_tokens, network, now)
-        if standing.remaining == 0:
-            raise RateLimitedError(standing, now)
-        self._wrong_tokens.add(network, now)
+        await self._hit([(WRONG_TOKENS, network_of(address))], self._clock.now())
 
-    def check(self, token: Token) -> None:
+    async def check(self, token: Token) -> None:
         """Refuse a token with nothing left, and count nothing: its body need not be read. Raises: RateLimitedError."""
         now = self._clock.now()
-        for standing in self._standings(token, now):
+        for standing in await self._standings(token, now):
             if standing.remaining == 0:
                 raise RateLimitedError(standing, now)
 
-    @contextmanager
-    def spend_burst(self, token: Token) -> Iterator[None]:
-        """Count a call in the burst layer, unless the block fails. Raises: RateLimitedError."""
-        now = self._clock.now()
-        if self._burst is None:
-            yield
-            return
-        standing = _standing("token_burst", self._burst, token.id, now)
-        if standing.remaining == 0:
-            raise RateLimitedError(standing, now)
-        self._burst.add(token.id, now)
-        try:
-            yield
-        except BaseException:
-            self._burst.take_back(token.id, now)
-            raise
+    def spend_burst(self, token: Token) -> "Spending":
+        """Count a call in the burst layer, unless the block fails. Entering raises: RateLimitedError."""
+        hits = [] if self._burst is None else [(self._burst, token.id)]
+        return Spending(self, hits, self._clock.now())
 
-    @contextmanager
-    def spend_delivery(self, token: Token) -> Iterator["Spending"]:
+    def spend_delivery(self, token: Token) -> "Spending":
         """Count something for the devices in the monthly and receiver layers, unless the block fails.
 
-        Raises: RateLimitedError.
+        Entering raises: RateLimitedError.
         """
-        now = self._clock.now()
-        for standing in self._delivery_standings(token, now):
-            if standing.remaining == 0:
-                raise RateLimitedError(standing, now)
-        spending = Spending(self, token, now)
-        try:
-            yield spending
-        except BaseException:
-            spending.refund()
-            raise
+        hits = [] if self._daily is None else [(self._daily, token.owner_id)]
+        return Spending(self, hits, self._clock.now(), monthly=token)
 
-    def tightest(self, token: Token) -> Standing | None:
+    async def tightest(self, token: Token) -> Standing | None:
         """Return the standing of the token's layer with the least left. None: nothing is limited."""
-        return min(self._standings(token, self._clock.now()), key=lambda standing: standing.remaining, default=None)
+        standings = await self._standings(token, self._clock.now())
+        return min(standings, key=lambda standing: standing.remaining, default=None)
 
-    def monthly_standing(self, token: Token) -> Standing:
+    def monthly_standing(self, token: Token, now: float | None = None) -> Standing:
         """Return how the token stands this month; without a monthly limit that of the layer is very large."""
-        now = self._clock.now()
+        now = self._clock.now() if now is None else now
         remaining = self.monthly.remaining(token.id, now)
         return Standing("token_monthly", self.monthly.limit, remaining, self.monthly.reset_at(now))
 
-    def count_delivery(self, token: Token, now: float) -> None:
-        """Count in the monthly and receiver layers."""
-        self.monthly.add(token.id, now)
-        if self._daily is not None:
-            self._daily.add(token.owner_id, now)
+    async def spend(self, hits: Sequence[Hit], monthly: Token | None, now: float) -> None:
+        """Count in all of these layers, or in none. Raises: RateLimitedError."""
+        if monthly is None:
+            await self._hit(hits, now)
+            return
+        if self.monthly.limit != UNLIMITED and not self.monthly.remaining(monthly.id, now):
+            raise RateLimitedError(self.monthly_standing(monthly, now), now)
+        self.monthly.add(monthly.id, now)  # before anything is waited for: nobody else may get the same last place
+        try:
+            await self._hit(hits, now)
+        except BaseException:
+            self.monthly.take_back(monthly.id, now)
+            raise
 
-    def uncount_delivery(self, token: Token, when: float) -> None:
-        """Take back what was counted at `when`."""
-        self.monthly.take_back(token.id, when)
-        if self._daily is not None:
-            self._daily.take_back(token.owner_id, when)
+    async def _hit(self, hits: Sequence[Hit], now: float) -> None:
+        full = await self.counters.hit(hits, now) if hits else None
+        if full is not None:
+            raise RateLimitedError(_standing(full), now)
 
-    def _address_standings(self, network: str, now: float) -> list[Standing]:
-        named: list[tuple[Resource, RollingWindow | None]] = [
-            ("ip_minute", self._address_minute),
-            ("ip_hour", self._address_hour),
-        ]
-        return [_standing(resource, window, network, now) for resource, window in named if window is not None]
-
-    def _standings(self, token: Token, now: float) -> list[Standing]:
-        burst = [] if self._burst is None else [_standing("token_burst", self._burst, token.id, now)]
-        return burst + self._delivery_standings(token, now)
-
-    def _delivery_standings(self, token: Token, now: float) -> list[Standing]:
+    async def _standings(self, token: Token, now: float) -> list[Standing]:
+        """Return how all layers of the token stand, in the order in which they refuse."""
         standings = []
+        if self._burst is not None:
+            standings.append(_standing(await self.counters.standing((self._burst, token.id), now)))
         if self.monthly.limit != UNLIMITED:
-            standings.append(self.monthly_standing(token))
+            standings.append(self.monthly_standing(token, now))
         if self._daily is not None:
-            standings.append(_standing("receiver_daily", self._daily, token.owner_id, now))
+            standings.append(_standing(await self.counters.standing((self._daily, token.owner_id), now)))
         return standings
 
 
 class Spending:
-    """One delivery that was counted."""
+    """Something that is counted while a block runs, and taken back should the block fail."""
 
-    def __init__(self, quotas: Quotas, token: Token, when: float) -> None:
+    __slots__ = ("_counted", "_hits", "_monthly", "_quotas", "_when")
+
+    def __init__(self, quotas: Quotas, hits: Sequence[Hit], when: float, monthly: Token | None = None) -> None:
         self._quotas = quotas
-        self._token = token
+        self._hits = hits
         self._when = when
+        self._monthly = monthly
+        self._counted = False
+
+    async def __aenter__(self) -> Self:
+        await self._quotas.spend(self._hits, self._monthly, self._when)
         self._counted = True
-        quotas.count_delivery(token, when)
+        return self
 
-    def refund(self) -> None:
-        """Take it back: nothing was delivered after all."""
-        if self._counted:
-            self._counted = False
-            self._quotas.uncount_delivery(self._token, self._when)
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            await self.refund()
+
+    async def refund(self) -> None:
+        """Take it back: nothing came of it after all."""
+        if not self._counted:
+            return
+        self._counted = False
+        if self._monthly is not None:
+            self._quotas.monthly.take_back(self._monthly.id, self._when)
+        if self._hits:
+            await self._quotas.counters.take_back(self._hits, self._when)
 
 
-def _window(limit: int | None, window_seconds: int) -> RollingWindow | None:
-    return None if limit is None else RollingWindow(limit, window_seconds)
+def _window(name: Resource, limit: int | None, seconds: int) -> Window | None:
+    return None if limit is None else Window(name, limit, seconds)
 
 
-def _standing(resource: Resource, window: RollingWindow, key: str, now: float) -> Standing:
-    return Standing(resource, window.limit, window.remaining(key, now), window.reset_at(key, now))
+def _standing(found: CounterStanding) -> Standing:
+    resource: Resource = "ip_minute" if found.window is WRONG_TOKENS else cast("Resource", found.window.name)
+    return Standing(resource, found.window.limit, found.remaining, int(found.reset_at))
 
 
 def _month_of(now: float) -> str:

@@ -2,6 +2,7 @@
 
 import binascii
 from base64 import b64decode
+from typing import Final
 
 from reflecto.contract.errors import INVALID_RELAY, NOT_FOUND, RATE_LIMIT_EXCEEDED, ApiError
 from reflecto.contract.ids import is_id
@@ -10,22 +11,24 @@ from reflecto.contract.pairing import RelayRequest
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import queue_full
 from reflecto.core.model import Delivery, Device
+from reflecto.core.ports.counting import Counters, Window
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.rules.outcomes import Relaying
 from reflecto.core.sealing import queue_expiry
-from reflecto.core.windows import RollingWindow
 from reflecto.crypto.envelopes import MIN_BLOB_BYTES, VERSION
+
+RELAYS: Final = Window("relays", RELAYS_PER_MINUTE, seconds=60)  # of one device
 
 
 class Relay:
     """Passes blobs on; the server sees who sends, to whom, how much and when."""
 
-    def __init__(self, store: Store, wakeups: Wakeups, clock: Clock) -> None:
+    def __init__(self, store: Store, wakeups: Wakeups, counters: Counters, clock: Clock) -> None:
         self._store = store
         self._wakeups = wakeups
         self._clock = clock
-        self._sent = RollingWindow(RELAYS_PER_MINUTE, window_seconds=60)
+        self._counters = counters
 
     async def relay(self, device: Device, request: RelayRequest) -> None:
         """Queue the blobs durably; the oldest relayed ones go where too many wait already.
@@ -37,7 +40,7 @@ class Relay:
             raise ApiError(INVALID_RELAY)
         blobs = [_blob(text) for text in request.blobs]
         now = self._clock.now()
-        self._count(device, now)
+        await self._count(device, now)
         if not all(is_id(device_id, "dev") for device_id in request.to):
             raise ApiError(NOT_FOUND)
         deliveries = [
@@ -52,11 +55,10 @@ class Relay:
                 raise queue_full(meant)
         self._wakeups.wake_devices(set(request.to))
 
-    def _count(self, device: Device, now: float) -> None:
-        if self._sent.remaining(device.id, now) == 0:
-            retry_after_seconds = max(1, self._sent.reset_at(device.id, now) - int(now))
-            raise ApiError(RATE_LIMIT_EXCEEDED, retry_after_seconds=retry_after_seconds)
-        self._sent.add(device.id, now)
+    async def _count(self, device: Device, now: float) -> None:
+        full = await self._counters.hit([(RELAYS, device.id)], now)
+        if full is not None:
+            raise ApiError(RATE_LIMIT_EXCEEDED, retry_after_seconds=max(1, int(full.reset_at) - int(now)))
 
 
 def _blob(text: str) -> bytes:

@@ -96,7 +96,7 @@ class Reminders:
             created_at=int(now),
             fire_at=fire_at,
         )
-        with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
+        async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             devices, caveats = await self._dispatcher.devices_meant(sender, request.device)
             match await self._store.add_reminder(reminder, self._seal(sender, request, reminder, devices)):
                 case Addition.TOO_MANY:

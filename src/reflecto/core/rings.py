@@ -18,15 +18,15 @@ from reflecto.core.checks import check_bytes
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.model import Device
+from reflecto.core.ports.counting import Counters, Window
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.sealing import Sealer, make_envelope
 from reflecto.core.sender import Sender
-from reflecto.core.windows import RollingWindow
 
 STOP_SECONDS: Final = RING_DELIVERY_SECONDS + RING_MAX_SECONDS  # by then no ring sounds any more
-STOPS_PER_MINUTE: Final = 60  # of one device
+STOPS: Final = Window("ring_stops", 60, seconds=60)  # of one device
 STOPPED_REMEMBERED: Final = 1_000  # of all owners
 
 
@@ -34,7 +34,14 @@ class Rings:
     """Rings phones."""
 
     def __init__(
-        self, store: Store, dispatcher: Dispatcher, wakeups: Wakeups, sealer: Sealer, quotas: Quotas, clock: Clock
+        self,
+        store: Store,
+        dispatcher: Dispatcher,
+        wakeups: Wakeups,
+        sealer: Sealer,
+        quotas: Quotas,
+        counters: Counters,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._dispatcher = dispatcher
@@ -42,7 +49,7 @@ class Rings:
         self._sealer = sealer
         self._quotas = quotas
         self._clock = clock
-        self._stops = RollingWindow(STOPS_PER_MINUTE, window_seconds=60)
+        self._counters = counters
         self._stopped: dict[tuple[str, str], None] = {}  # owner and ring; in memory, for phones show a stop once anyway
 
     async def ring(self, sender: Sender, request: RingRequest) -> SendResponse:
@@ -58,7 +65,7 @@ class Rings:
         expires_at = int(now) + RING_DELIVERY_SECONDS
         payload = RingPayload(request.duration, expires_at, request.message)
         envelope = make_envelope("ring", new_id("msg"), now, payload, token=sender.token.label)
-        with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
+        async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             phones, caveats = await self._dispatcher.devices_meant(sender, "phone")
             phones = [device for device in phones if device.device_class == "phone"]
             if not phones and not sender.token.test:
@@ -78,10 +85,9 @@ class Rings:
         if (device.owner_id, ring_id) in self._stopped:
             return
         now = self._clock.now()
-        if self._stops.remaining(device.id, now) == 0:
-            retry_after_seconds = max(1, self._stops.reset_at(device.id, now) - int(now))
-            raise ApiError(RATE_LIMIT_EXCEEDED, retry_after_seconds=retry_after_seconds)
-        self._stops.add(device.id, now)
+        full = await self._counters.hit([(STOPS, device.id)], now)
+        if full is not None:
+            raise ApiError(RATE_LIMIT_EXCEEDED, retry_after_seconds=max(1, int(full.reset_at) - int(now)))
         devices = await self._store.list_devices(device.owner_id)
         others = [each for each in devices if each.id != device.id]
         envelope = make_envelope("ring.stopped", ring_id, now, RingStoppedPayload(device.label), device=device.label)

@@ -1,9 +1,10 @@
-"""Rolling windows: how often something happened in the last so many seconds, exact to the second."""
+"""Windows of time: how often something happened in the last so many seconds."""
 
 from collections import OrderedDict, deque
 from typing import Final
 
 KEYS_MAX: Final = 50_000  # per window; the longest quiet keys are forgotten first
+QUIET_KEYS_MAX: Final = 10_000  # the same, of windows that end by quiet
 
 
 class _Events:
@@ -17,7 +18,7 @@ class _Events:
 
 
 class RollingWindow:
-    """Counts per key, in memory. Times are Unix seconds."""
+    """Counts per key, exact to the second. Times are Unix seconds."""
 
     def __init__(self, limit: int, window_seconds: int) -> None:
         self.limit = limit
@@ -50,6 +51,10 @@ class RollingWindow:
                 events.total -= 1
                 return
 
+    def forget(self, key: str) -> None:
+        """Uncount all of the key."""
+        self._events.pop(key, None)
+
     def reset_at(self, key: str, now: float) -> int:
         """Return when the oldest of what is counted leaves the window."""
         events = self._live(key, now)
@@ -64,3 +69,41 @@ class RollingWindow:
         while events and events.pairs and events.pairs[0][0] <= now - self.window_seconds:
             events.total -= events.pairs.popleft()[1]
         return events
+
+
+class QuietWindow:
+    """Counts per key that all end together, once nothing was counted for `window_seconds`. Times are Unix seconds."""
+
+    def __init__(self, limit: int, window_seconds: int) -> None:
+        self.limit = limit
+        self.window_seconds = window_seconds
+        self._counted: OrderedDict[str, tuple[int, float]] = OrderedDict()  # key to (count, time of the last)
+
+    def remaining(self, key: str, now: float) -> int:
+        """Return how often it may still happen now."""
+        return max(0, self.limit - self._live(key, now)[0])
+
+    def add(self, key: str, now: float) -> None:
+        """Count one."""
+        self._counted[key] = (self._live(key, now)[0] + 1, now)
+        self._counted.move_to_end(key)
+        if len(self._counted) > QUIET_KEYS_MAX:
+            self._counted.popitem(last=False)
+
+    def take_back(self, key: str, _when: float) -> None:
+        """Uncount one."""
+        count, last = self._counted.get(key, (0, 0.0))
+        if count > 0:
+            self._counted[key] = (count - 1, last)
+
+    def forget(self, key: str) -> None:
+        """Uncount all of the key."""
+        self._counted.pop(key, None)
+
+    def reset_at(self, key: str, now: float) -> float:
+        """Return when everything counted ends, if nothing more is."""
+        return self._live(key, now)[1] + self.window_seconds
+
+    def _live(self, key: str, now: float) -> tuple[int, float]:
+        count, last = self._counted.get(key, (0, now))
+        return (0, now) if abs(now - last) >= self.window_seconds else (count, last)  # the clock may have been put back

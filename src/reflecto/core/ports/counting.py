@@ -1,0 +1,52 @@
+"""Counters: how often somebody did something lately. Limits are the server's, so its processes share them.
+
+Every method is a coroutine, since a shared implementation has to ask; one in memory never suspends.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """At most `limit` in the last `seconds`, for each key. `name` tells it from other windows.
+
+    With `until_quiet` all that was counted goes on counting until nothing was for `seconds`.
+    """
+
+    name: str
+    limit: int
+    seconds: int
+    until_quiet: bool = False
+
+
+Hit = tuple[Window, str]  # a window, and the key it is counted for
+
+
+@dataclass(frozen=True, slots=True)
+class CounterStanding:
+    """How often it may still happen, and when (Unix seconds) the window next frees something."""
+
+    window: Window
+    remaining: int
+    reset_at: float
+
+
+class Counters(Protocol):
+    """Counts per window and key. `now` and `when` are Unix seconds."""
+
+    async def hit(self, hits: Sequence[Hit], now: float) -> CounterStanding | None:
+        """Count one in each, or none at all where one has nothing left: then return the first of those.
+
+        Of simultaneous calls no two get the same last place.
+        """
+
+    async def take_back(self, hits: Sequence[Hit], when: float) -> None:
+        """Uncount one in each, which were counted at `when`; those that have left their window stay uncounted."""
+
+    async def forget(self, hit: Hit) -> None:
+        """Uncount all of this key in this window."""
+
+    async def standing(self, hit: Hit, now: float) -> CounterStanding:
+        """Return how this key stands, without counting anything."""

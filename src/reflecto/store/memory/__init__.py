@@ -1,0 +1,1 @@
+"""What one process keeps in memory of what several would share."""
