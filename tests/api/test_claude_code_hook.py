@@ -148,6 +148,15 @@ async def test_an_agent_that_hangs_up_takes_the_prompt_off_the_phone(
     assert [each["type"] for each in await shown_on(server, phone)] == ["interaction", "interaction.closed"]
 
 
+async def test_after_a_kill_of_the_server_its_question_ends_soon(
+    server: RunningServer, phone: DeviceActor, sender: Program, clock: FakeClock
+):
+    async with calling(clock, sender, claude_code("permission_bash")):
+        question = await server.services.store.find_interaction((await the_question(server, phone))["id"], NOW)
+        assert question is not None
+        assert (question.tether, question.awaited_until) == (20, ENDS)
+
+
 async def test_a_long_wait_is_kept_alive_and_still_is_one_object(
     server: RunningServer, phone: DeviceActor, sender: Program, clock: FakeClock
 ):

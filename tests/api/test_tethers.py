@@ -184,6 +184,38 @@ async def test_after_a_time_without_a_server_the_tether_begins_anew(tmp_path: Pa
         assert await ends_with(back, question) == ("cancelled", "abandoned")
 
 
+async def test_what_a_killed_server_had_noted_ahead_is_no_wait(tmp_path: Path, clock: FakeClock):
+    async with run_server(tmp_path, clock) as server:
+        sender = (await enroll(server)).default_program()
+        question = await sender.ask_id(tether=20)
+        await server.services.store.hold_tether(question, NOW + 595, clock.now())
+    async with run_server(tmp_path, clock) as server:
+        back = Program(server.http, sender.token)
+        assert await ends_with(back, question) == ("pending", None)
+        clock.advance(20)
+        assert await ends_with(back, question) == ("cancelled", "abandoned")
+
+
+async def test_a_second_server_on_the_store_ends_no_wait_of_the_first(tmp_path: Path, clock: FakeClock):
+    stores: list[FaultyStore] = []
+    noted_again = asyncio.Event()
+
+    async def note() -> None:
+        noted_again.set()
+
+    async with run_server(tmp_path, clock, wrap_store=faulty(stores)) as server, asyncio.timeout(BOUND_SECONDS):
+        sender = (await enroll(server)).default_program()
+        question = await sender.ask_id(tether=20)
+        poll = asyncio.create_task(sender.read(question, wait=50))
+        await clock.until_waited_for(NOW + 50)
+        stores[0].before["hold_tether"] = note
+        async with run_server(tmp_path, clock):
+            await noted_again.wait()
+            await clock.until_waited_for(NOW + 50)
+            clock.advance(50)
+            assert (await poll).json()["status"] == "pending"
+
+
 async def test_what_was_seen_ended_does_not_come_back_with_the_next_server(tmp_path: Path, clock: FakeClock):
     async with run_server(tmp_path, clock) as server:
         sender = (await enroll(server)).default_program()

@@ -141,7 +141,7 @@ class ModelStore:
     def spare_tethered(self, now: float) -> None:
         for each in list(self.questions.values()):
             if each.status == "pending" and each.awaited_until is not None and each.expires_at > now:
-                self.questions[each.id] = replace(each, awaited_until=max(each.awaited_until, now))
+                self.questions[each.id] = replace(each, awaited_until=now)
 
     def list_pending(self, token_id: str, now: float) -> set[str]:
         return {

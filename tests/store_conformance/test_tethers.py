@@ -131,7 +131,7 @@ async def test_after_a_time_without_a_server_everybody_has_the_whole_tether_agai
     reopened = open_again()
     await reopened.spare_tethered(NOW + 40)
     assert await reopened.find_interaction(question.id, NOW + 40) == replace(question, awaited_until=NOW + 40)
-    assert await reopened.find_interaction(ahead.id, NOW + 40) == ahead
+    assert await reopened.find_interaction(ahead.id, NOW + 40) == replace(ahead, awaited_until=NOW + 40)
     assert await reopened.list_abandoned(NOW + 59.9) == []
     found = await reopened.find_interaction(closed.id, NOW + 40)
     assert found is not None

@@ -1,5 +1,6 @@
 """The tools of the MCP server, once for both transports: what an agent reads about each, and what it does."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,13 +12,13 @@ from reflecto.agents.claude_code import AGENT, TURN
 from reflecto.agents.holding import HOLD_SECONDS, Hold, Report, Waiting, answered_result, closed_result
 from reflecto.agents.hook_call import TETHER_SECONDS
 from reflecto.agents.permission import DENIED, permission_call
-from reflecto.agents.unread import Content, UnreadQuestions
+from reflecto.agents.unread import Content, Unread, UnreadQuestions
 from reflecto.client.aio import AsyncReflecto
-from reflecto.client.errors import AlreadyAnswered, QuestionCancelled, QuestionExpired, ReflectoError
-from reflecto.client.results import Caveat, Delivery
+from reflecto.client.errors import AlreadyAnswered, QuestionCancelled, QuestionExpired, ReflectoError, Unreachable
+from reflecto.client.results import Caveat, Delivery, Question
 
 PERMISSION_SECONDS: Final = 600  # Claude Code waits for its permission tool as long as that takes
-ASK_SECONDS: Final = 10.0  # to reach the server
+REPLY_SECONDS: Final = 2.0  # a server that is gone must not hold the agent up; what it stored ends by its tether
 UNANSWERED: Final = "Nobody allowed this on the phone, and silence is not consent. Ask what to do instead."
 
 INSTRUCTIONS: Final = (
@@ -96,7 +97,7 @@ async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> 
     hold = call.hold(PERMISSION_SECONDS)
     try:
         with call.unread.asking(content, call.caller.client) as unread:
-            result = await hold.for_answer(call.caller.client, await unread.ask(ASK_SECONDS))
+            result = await hold.for_answer(call.caller.client, await _ask_soon(call, unread))
         if result.status == "pending":
             result = await cancel_question(call, models.CancelQuestion(id=result.id))
     except ReflectoError as error:
@@ -108,6 +109,21 @@ async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> 
     if result.choice_index != 0:
         return models.PermissionDecision(behavior="deny", message=DENIED)
     return models.PermissionDecision(behavior="allow", updatedInput=arguments.input)
+
+
+async def _ask_soon(call: ToolCall, unread: Unread) -> Question:
+    """Ask, or raise Unreachable once the agent was held up long enough: sockets' time-outs do not bound a call."""
+    asking = asyncio.create_task(unread.ask(REPLY_SECONDS))
+    late = asyncio.ensure_future(call.waiting.pause(REPLY_SECONDS))
+    try:
+        await asyncio.wait((asking, late), return_when=asyncio.FIRST_COMPLETED)
+        if not asking.done():
+            raise Unreachable(f"no reply from the server within {REPLY_SECONDS:g} seconds")
+        return asking.result()
+    finally:
+        asking.cancel()
+        late.cancel()
+        await asyncio.gather(asking, late, return_exceptions=True)
 
 
 async def wait_for_answer(call: ToolCall, arguments: models.WaitForAnswer) -> models.QuestionResult:

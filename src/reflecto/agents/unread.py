@@ -66,14 +66,17 @@ class Unread:
 
 
 class UnreadQuestions:
-    """All of one process. `pause` waits so many seconds, or less where the process is to end."""
+    """All of one process. `pause` waits so many seconds, or less where the process is to end.
+
+    `withdrawals` are under way, or wait for their time.
+    """
 
     def __init__(self, pause: Callable[[float], Awaitable[None]], grace_seconds: float = GRACE_SECONDS) -> None:
         self._pause = pause
         self._grace_seconds = grace_seconds
         self._asking: set[Unread] = set()
         self._left: list[Unread] = []
-        self._withdrawals: set[asyncio.Task[None]] = set()
+        self.withdrawals: set[asyncio.Task[None]] = set()
 
     @contextmanager
     def asking(self, content: Content, client: AsyncReflecto) -> Iterator[Unread]:
@@ -99,7 +102,7 @@ class UnreadQuestions:
                 each.withdrawal.cancel()
         withdrawals = (each.withdraw() for each in (*self._asking, *left))
         with anyio.move_on_after(WITHDRAW_SECONDS, shield=True):
-            await asyncio.gather(*withdrawals, *self._withdrawals, return_exceptions=True)
+            await asyncio.gather(*withdrawals, *self.withdrawals, return_exceptions=True)
 
     def _take(self, content: Content) -> Unread | None:
         for unread in self._left:
@@ -113,10 +116,11 @@ class UnreadQuestions:
     def _leave(self, unread: Unread) -> None:
         self._left.append(unread)
         unread.withdrawal = asyncio.create_task(self._withdraw_later(unread))
-        self._withdrawals.add(unread.withdrawal)
-        unread.withdrawal.add_done_callback(self._withdrawals.discard)
+        self.withdrawals.add(unread.withdrawal)
+        unread.withdrawal.add_done_callback(self.withdrawals.discard)
 
     async def _withdraw_later(self, unread: Unread) -> None:
         await self._pause(self._grace_seconds)
         self._left.remove(unread)
-        await unread.withdraw()
+        if unread.question or not unread.content.tether:  # else it has ended, if it ever was asked
+            await unread.withdraw()

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from reflecto.agents.asking import Asked, NotAskedError, decide
 from reflecto.agents.claude_code import read_call
-from reflecto.agents.hook_call import Prompt, UnusableEventError, parse_event
+from reflecto.agents.hook_call import TETHER_SECONDS, Prompt, UnusableEventError, parse_event
 from reflecto.api.gate import Gate
 from reflecto.api.http import Call, Endpoint, Reply
 from reflecto.api.long_bodies import work_on
@@ -88,7 +88,11 @@ class _Question:
     async def ask(self, key: str) -> Asked:
         expires_in = min(max(self._seconds_left(), EXPIRES_IN_MIN_SECONDS), EXPIRES_IN_MAX_SECONDS)
         request = CreateInteractionRequest(
-            question=self.prompt.question, choices=self.prompt.choices, expires_in=expires_in, idempotency_key=key
+            question=self.prompt.question,
+            choices=self.prompt.choices,
+            expires_in=expires_in,
+            idempotency_key=key,
+            tether=TETHER_SECONDS,  # this server may be killed while it waits
         )
         asked = await self.interactions.ask(self.sender, request)
         if asked.mismatch:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from reflecto.agents.asking import Asked, NotAskedError, decide
 from reflecto.agents.hook_call import TETHER_SECONDS, HookCall, Prompt, Reply
+from reflecto.cli.first_reply import within
 from reflecto.cli.interruption import Interrupted
 from reflecto.cli.open_calls import OpenCalls
 from reflecto.client.errors import AlreadyAnswered, AnswerTimeout, QuestionClosed, ReflectoError
@@ -28,7 +29,8 @@ CLOCK_SLACK_SECONDS: Final = 2.0  # the server's times are whole seconds; no age
 class HookAsking:
     """`timeout_seconds` is the time that the hook has; `clock` is monotonic seconds.
 
-    `troubles` grows with each failure after which the client tries again.
+    `troubles` grows with each failure after which the client tries again. `reply_seconds` is how long the agent may be
+    held up by a server that does not reply to a question; what it stored nevertheless ends by its tether.
     """
 
     def __init__(
@@ -37,10 +39,12 @@ class HookAsking:
         timeout_seconds: float,
         troubles: Sequence[ReflectoError],
         clock: Callable[[], float] = time.monotonic,
+        reply_seconds: float | None = None,
     ) -> None:
         self._client = client
         self._troubles = troubles
         self._clock = clock
+        self._reply_seconds = reply_seconds
         self._until = clock() + timeout_seconds - min(RESERVE_SECONDS, timeout_seconds / 2)
 
     def decide(self, call: HookCall) -> Reply:
@@ -52,7 +56,7 @@ class HookAsking:
             return _finish(decide(call, number, self._question_of))
 
     def _question_of(self, prompt: Prompt) -> "_Question":
-        return _Question(self._client, prompt, self._until, self._troubles, self._clock)
+        return _Question(self._client, prompt, self._until, self._troubles, self._clock, self._reply_seconds)
 
 
 class Ended(NamedTuple):
@@ -71,11 +75,21 @@ class _Question:
     until: float
     troubles: Sequence[ReflectoError]
     clock: Callable[[], float]
+    reply_seconds: float | None
     question: "Question | None" = None
 
     async def ask(self, key: str) -> Asked:
+        try:
+            return within(self.reply_seconds, lambda: self._ask(key))
+        except Interrupted:
+            # Nobody knows whether it is on the phone; asking with the same key finds it.
+            with suppress(ReflectoError):
+                self.question = self.question or self._try_to_create(key, WITHDRAW_SECONDS)
+            raise
+
+    def _ask(self, key: str) -> Asked:
         started, troubles = self.clock(), len(self.troubles)
-        found = self._create(key)
+        found = self._try_to_create(key, self._seconds_left())
         was_repeated = len(self.troubles) > troubles
         is_open = not found.replayed or self._is_this_calls(found, started if was_repeated else None)
         if is_open:
@@ -115,15 +129,6 @@ class _Question:
             return state.status == "pending"
         asked_at = question.deadline - (state.expires_at - state.created_at)
         return asked_at > repeated_since - CLOCK_SLACK_SECONDS
-
-    def _create(self, key: str) -> "Question":
-        try:
-            return self._try_to_create(key, self._seconds_left())
-        except Interrupted:
-            # Nobody knows whether it is on the phone; asking with the same key finds it.
-            with suppress(ReflectoError):
-                self.question = self._try_to_create(key, WITHDRAW_SECONDS)
-            raise
 
     def _try_to_create(self, key: str, timeout: float) -> "Question":
         expires_in = min(max(int(self._seconds_left()), EXPIRES_IN_MIN_SECONDS), EXPIRES_IN_MAX_SECONDS)

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-CONNECT_SECONDS: Final = 2.0  # a server that is gone must not hold the agent up
+CONNECT_SECONDS: Final = 2.0
 RETRY_SECONDS: Final = 10.0  # while the agent's own question is in the terminal
-BLOCKING_RETRY_SECONDS: Final = 2.0  # while the agent waits
+REPLY_SECONDS: Final = 1.8  # while the agent waits; with the start of this program about 2
+BLOCKING_RETRY_SECONDS: Final = 1.5  # ends before that, so that the failure itself is told
 
 
 class HookCommand(click.Command):
@@ -133,6 +134,7 @@ def _read_input() -> bytes:
 
 
 def _perform(call: HookCall, timeout_seconds: int, connection: Connection) -> "Reply":
+    from reflecto.cli.first_reply import within
     from reflecto.cli.hook_asking import HookAsking
     from reflecto.client.sync import Reflecto
 
@@ -143,13 +145,15 @@ def _perform(call: HookCall, timeout_seconds: int, connection: Connection) -> "R
         if error is not None:
             troubles.append(error)
 
-    retry_for = BLOCKING_RETRY_SECONDS if call.blocks or call.notice else RETRY_SECONDS
+    held_up = call.blocks or call.notice is not None
+    retry_for = BLOCKING_RETRY_SECONDS if held_up else RETRY_SECONDS
     with Reflecto(
         connection.url, connection.token, retry_for=retry_for, on_trouble=note, connect_timeout=CONNECT_SECONDS
     ) as client:
-        if call.notice is not None:
-            client.send(call.notice.message, title=call.notice.title)
+        if (notice := call.notice) is not None:
+            within(REPLY_SECONDS, lambda: client.send(notice.message, title=notice.title))
         if not call.prompts:
             return {}
         with signals_interrupt(), departure_interrupts():
-            return HookAsking(client, timeout_seconds, troubles).decide(call)
+            reply_seconds = REPLY_SECONDS if held_up else None
+            return HookAsking(client, timeout_seconds, troubles, reply_seconds=reply_seconds).decide(call)

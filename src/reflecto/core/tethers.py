@@ -67,5 +67,8 @@ class Tethers:
             await self.settle(interaction)
 
     async def spare_all(self) -> None:
-        """Begin every tether anew: while no server was live, nobody could wait."""
+        """Begin every tether anew, at the start: while no server was live nobody could wait, and nobody does yet.
+
+        A wait that a killed server had written ahead is over too.
+        """
         await self._store.spare_tethered(self._clock.now())

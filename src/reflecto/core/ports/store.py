@@ -101,7 +101,7 @@ class Store(Protocol):
         """Return the questions that `close_if_abandoned` would close."""
 
     async def spare_tethered(self, now: float) -> None:
-        """Note of every pending tethered question that it was waited for until `now`, if that is later than noted."""
+        """Note of every pending tethered question that it was waited for until `now`, whatever was noted before."""
 
     async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
         """Return the token's pending questions."""

@@ -72,7 +72,7 @@ class TetherVerbs:
         await self._database.write(
             lambda connection: connection.execute(
                 "UPDATE interactions SET awaited_until = :now "
-                "WHERE status = 'pending' AND tether IS NOT NULL AND expires_at > :now AND awaited_until < :now",
+                "WHERE status = 'pending' AND tether IS NOT NULL AND expires_at > :now",
                 {"now": now},
             ),
             frees=True,
