@@ -55,7 +55,9 @@ def test_it_is_added_to_the_users_settings_with_a_backup(settings: Path, capsys:
     out, err = capsys.readouterr()
     assert out == ""
     assert err == f"Added to {settings}: {', '.join(INSTALLED)}\n"
-    assert {path.name for path in settings.parent.iterdir()} == {settings.name, backup.name}
+    added = settings.with_name("settings.json.added-by-reflecto")
+    assert added.read_text() == "mcp__reflecto__*\n"
+    assert {path.name for path in settings.parent.iterdir()} == {settings.name, backup.name, added.name}
 
 
 def test_installing_twice_changes_nothing_and_keeps_the_backup(settings: Path, capsys: Output):
@@ -101,6 +103,44 @@ def test_our_tools_are_allowed_beside_what_was_and_that_alone_is_taken_back(tmp_
     assert allowed == {"deny": ["Bash(rm *)"], "allow": ["Bash(ls)", "mcp__reflecto__*"]}
     main(["hook", "uninstall", "claude-code", "--settings", str(path)])
     assert path.read_text() == mine
+
+
+@pytest.mark.parametrize(
+    "mine",
+    [
+        '{"permissions": {"allow": ["mcp__reflecto__*"]}}',
+        '{"model": "opus", "permissions": {"allow": ["Bash(ls)", "mcp__reflecto__*"], "deny": []}}',
+    ],
+)
+def test_a_rule_that_was_there_before_us_stays_when_we_go(tmp_path: Path, mine: str):
+    path = tmp_path / "settings.json"
+    path.write_text(mine)
+    for command in ("install", "install --timeout 20m", "uninstall"):
+        verb, *options = command.split()
+        assert main(["hook", verb, "claude-code", "--settings", str(path), *options]) == 0
+    assert path.read_text() == mine
+    assert not path.with_name("settings.json.added-by-reflecto").exists()
+
+
+def test_a_rule_that_somebody_adds_after_we_went_stays_when_we_go_again(tmp_path: Path):
+    path = tmp_path / "settings.json"
+    where = ["--settings", str(path)]
+    for verb in ("install", "uninstall"):
+        assert main(["hook", verb, "claude-code", *where]) == 0
+    mine = '{"permissions": {"allow": ["mcp__reflecto__*"]}}'
+    path.write_text(mine)
+    for verb in ("install", "uninstall"):
+        assert main(["hook", verb, "claude-code", *where]) == 0
+    assert path.read_text() == mine
+
+
+def test_the_rule_that_we_added_goes_also_after_a_second_install(tmp_path: Path):
+    path = tmp_path / "settings.json"
+    path.write_text(MINE)
+    for command in ("install", "install --timeout 20m", "uninstall"):
+        verb, *options = command.split()
+        assert main(["hook", verb, "claude-code", "--settings", str(path), *options]) == 0
+    assert path.read_text() == MINE
 
 
 @pytest.mark.parametrize("mine", ['{"permissions": []}', '{"permissions": {"allow": {}}}'])

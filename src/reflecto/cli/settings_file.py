@@ -20,6 +20,7 @@ from reflecto.agents.hook_settings import (
 from reflecto.agents.tool_rules import add_rule, remove_rule
 
 BACKUP_SUFFIX: Final = ".before-reflecto"  # what the file was before our first change, forever
+ADDED_SUFFIX: Final = ".added-by-reflecto"  # the rule that the file did not have before us, on a line of its own
 _NEW_FILE_MODE: Final = 0o644
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
@@ -67,24 +68,49 @@ class SettingsFile:
     def add_hooks(self, agent: str, groups: Mapping[str, Group], rule: str | None = None) -> Change:
         """Put the hooks in, and the rule that allows our tools. Raises: SettingsFileError; the file is as it was."""
         try:
-            text = add_hooks(self.text or "", agent, groups)
-            text = add_rule(text, rule) if rule else text
+            with_hooks = add_hooks(self.text or "", agent, groups)
+            text = add_rule(with_hooks, rule) if rule else with_hooks
         except UnusableSettingsError as error:
             raise self._unusable(error) from None
-        return self._replace(text, list(groups))
+        change = self._replace(text, list(groups))
+        if rule and text != with_hooks:
+            self._remember(rule)
+        return change
 
     def remove_hooks(self, agent: str, rule: str | None = None) -> Change:
-        """Take the hooks and the rule out. Raises: SettingsFileError; then the file is as it was."""
+        """Take the hooks out, and the rule if we put it in. Raises: SettingsFileError; then the file is as it was."""
         try:
             events = installed_events(self.text or "", agent)
             text = remove_hooks(self.text or "", agent)
-            text = remove_rule(text, rule) if rule else text
+            text = remove_rule(text, rule) if rule and self._has_added(rule) else text
         except UnusableSettingsError as error:
             raise self._unusable(error) from None
-        return self._replace(text, events)
+        change = self._replace(text, events)
+        if rule:
+            self._remember(None)
+        return change
 
     def _unusable(self, error: UnusableSettingsError) -> SettingsFileError:
         return SettingsFileError(f"{self.path} is left as it is, it cannot be used: {error}")
+
+    @property
+    def _memory(self) -> Path:
+        return self.path.with_name(self.path.name + ADDED_SUFFIX)
+
+    def _has_added(self, rule: str) -> bool:
+        """Tell whether we put the rule in; where that is not known it is somebody's own."""
+        try:
+            return self._memory.read_text("utf-8").strip() == rule
+        except (OSError, UnicodeDecodeError):
+            return False
+
+    def _remember(self, rule: str | None) -> None:
+        """Note which rule we put in, after the fact: a rule too many is better than one that somebody misses."""
+        with suppress(OSError):
+            if rule is None:
+                self._memory.unlink(missing_ok=True)
+            else:
+                self._memory.write_text(f"{rule}\n", "utf-8")
 
     def _replace(self, text: str, events: list[str]) -> Change:
         if text == (self.text or ""):
