@@ -3,6 +3,8 @@
  * read it from their own address, so that one build serves every place. All pages lie directly in the folder.
  */
 
+import { type ApiFor, apiAt } from "@reflecto/browser";
+
 export function folderOf(href: string): string {
   return new URL(".", href).pathname;
 }
@@ -10,8 +12,11 @@ export function folderOf(href: string): string {
 /** Begins and ends with a slash. Outside of a browser, in tests, it is the root. */
 const FOLDER = folderOf(globalThis.location?.href ?? "http://localhost/");
 
-/** What `Api` puts before its paths. */
-export const API_BASE: string = FOLDER.slice(0, -1);
+/** The server of this app, which lives at the same address. */
+export const SERVER_ADDRESS: string = (globalThis.location?.origin ?? "") + FOLDER.slice(0, -1);
+
+/** Calls that server. */
+export const apiFor: ApiFor = apiAt(SERVER_ADDRESS);
 
 /** The address of one of the app's own paths, `/enroll` for example. */
 export function addressOf(path: string): string {
@@ -25,3 +30,7 @@ export function addressOf(path: string): string {
 export function nameHere(name: string): string {
   return FOLDER === "/" ? name : `${name} ${FOLDER}`;
 }
+
+/** The database of this app, the channel between its pages and its worker, and the lock on its stream. */
+export const NAME: string = nameHere("reflecto");
+export const STREAM_LOCK: string = nameHere("reflecto-stream");

@@ -1,8 +1,7 @@
 /** Web Push: where the browser lets the server reach a closed app. */
 
+import { recall, remember, type Session } from "@reflecto/browser";
 import { type Bytes, fromBase64, RefusedError, toBase64, type UpdateDeviceRequest } from "@reflecto/core";
-import { recall, remember } from "./database.ts";
-import type { Session } from "./session.ts";
 
 export type PushState =
   | "on"

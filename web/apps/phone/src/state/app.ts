@@ -1,6 +1,18 @@
 /** The page's model: one object that the screens read and that tells them when to draw again. */
 
 import {
+  type Database,
+  forgetEverything,
+  type News,
+  openChannel,
+  openDatabase,
+  openSession,
+  recall,
+  remember,
+  type Session,
+  StreamLead,
+} from "@reflecto/browser";
+import {
   type Alarm,
   Backoff,
   type Candidate,
@@ -15,11 +27,10 @@ import {
   withChecked,
   withSeen,
 } from "@reflecto/core";
-import { type News, openChannel, showBadge } from "../platform/channel.ts";
-import { type Database, forgetEverything, openDatabase, recall, remember } from "../platform/database.ts";
+import { showBadge } from "../platform/badge.ts";
+import { apiFor, NAME, STREAM_LOCK } from "../platform/place.ts";
+import { recallTheme, rememberTheme, type Theme } from "../platform/preferences.ts";
 import { ensureSubscription, type PushState, permissionState } from "../platform/push.ts";
-import { openSession, type Session } from "../platform/session.ts";
-import { StreamLead } from "../platform/stream-lead.ts";
 import { promptOf } from "../worker/decide-notification.ts";
 import { APP_BUILD, enrol, FEATURES, SELF_REPORT } from "./enrol.ts";
 import { type Joined, keepJoined } from "./join.ts";
@@ -47,14 +58,14 @@ export class App {
   #isRetrying = false;
 
   static async open(): Promise<App> {
-    const app = new App(await openDatabase());
+    const app = new App(await openDatabase(NAME));
     await app.#start();
     return app;
   }
 
   private constructor(database: Database) {
     this.#database = database;
-    this.#channel = openChannel((news) => void this.#hear(news));
+    this.#channel = openChannel(NAME, (news) => void this.#hear(news));
     document.addEventListener("visibilitychange", () => this.#wake(false));
     addEventListener("pageshow", (event) => this.#wake(event.persisted));
     addEventListener("online", () => this.#wake(true));
@@ -200,11 +211,11 @@ export class App {
   async #start(): Promise<void> {
     this.#stop.abort();
     this.#stop = new AbortController();
-    this.session = await openSession(this.#database, (changes) => this.#takeChanges(changes));
+    this.session = await openSession(this.#database, apiFor, (changes) => this.#takeChanges(changes));
     if (!this.session) return this.#redraw();
     await this.session.store.prune(this.session.clock.now());
     await this.#reload();
-    this.#lead = new StreamLead((signal) => this.#stream(signal), this.#stop.signal);
+    this.#lead = new StreamLead(STREAM_LOCK, (signal) => this.#stream(signal), this.#stop.signal);
     this.#lead.seek({ take: document.visibilityState === "visible" });
     this.#channel.postMessage({ what: "link?" } satisfies News);
     void this.#startWorker();
@@ -323,17 +334,17 @@ export class App {
     for (const listener of this.#listeners) listener();
   }
 
-  async setTheme(theme: "auto" | "light" | "dark"): Promise<void> {
+  async setTheme(theme: Theme): Promise<void> {
     applyTheme(theme);
-    await remember(this.#database, "theme", theme);
+    await rememberTheme(this.#database, theme);
   }
 
-  async theme(): Promise<"auto" | "light" | "dark"> {
-    return (await recall(this.#database, "theme")) ?? "auto";
+  async theme(): Promise<Theme> {
+    return recallTheme(this.#database);
   }
 }
 
-export function applyTheme(theme: "auto" | "light" | "dark"): void {
+export function applyTheme(theme: Theme): void {
   if (theme === "auto") delete document.documentElement.dataset["theme"];
   else document.documentElement.dataset["theme"] = theme;
 }

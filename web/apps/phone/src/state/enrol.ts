@@ -1,9 +1,8 @@
 /** Makes this browser a device: keys here, their public halves to the server. */
 
-import { Api, type NewToken, toBase64 } from "@reflecto/core";
-import { type Database, forgetEverything, remember } from "../platform/database.ts";
-import { makeKeys, openKeys } from "../platform/key-store.ts";
-import { API_BASE } from "../platform/place.ts";
+import { type Database, forgetEverything, makeKeys, openKeys, remember } from "@reflecto/browser";
+import { type NewToken, toBase64 } from "@reflecto/core";
+import { apiFor } from "../platform/place.ts";
 
 /** Raised with every release that changes what the server can expect of this app. */
 export const APP_BUILD = 1;
@@ -16,8 +15,7 @@ export const SELF_REPORT = `${APP_BUILD} ${FEATURES.join(" ")}`;
 export async function enrol(database: Database, code: string, label: string): Promise<NewToken | null> {
   const stored = await makeKeys();
   const keys = await openKeys(stored);
-  const api = new Api(API_BASE, null, (url, init) => fetch(url, init));
-  const enrolled = await api.enroll({
+  const enrolled = await apiFor(null).enroll({
     code,
     public_key: toBase64(keys.publicKey),
     signing_key: toBase64(keys.signingKey),

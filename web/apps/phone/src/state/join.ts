@@ -1,8 +1,8 @@
 /** Makes this browser a device by a pairing: the phone vouches for it, and for everything it is told. */
 
+import { type Database, forgetEverything, makeKeys, openKeys, remember, type StoredKeys } from "@reflecto/browser";
 import {
   type Admitted,
-  Api,
   type DeviceClass,
   ForeignReplyError,
   type Invited,
@@ -13,9 +13,7 @@ import {
   SystemClock,
   UnreachableError,
 } from "@reflecto/core";
-import { type Database, forgetEverything, remember } from "../platform/database.ts";
-import { makeKeys, openKeys, type StoredKeys } from "../platform/key-store.ts";
-import { API_BASE } from "../platform/place.ts";
+import { apiFor } from "../platform/place.ts";
 import { APP_BUILD, FEATURES, SELF_REPORT } from "./enrol.ts";
 
 /** A claim under way, with the keys that are kept if it succeeds. */
@@ -31,7 +29,7 @@ export interface Joined extends Admitted {
 export async function startJoining(invited: Invited, label: string, deviceClass: DeviceClass): Promise<Joining> {
   const keys = await makeKeys();
   const parts = {
-    apiFor: (token: string | null) => new Api(API_BASE, token, (url, init) => fetch(url, init)),
+    apiFor,
     keys: await openKeys(keys),
     clock: new SystemClock(),
   };

@@ -1,5 +1,6 @@
 /** What the service worker does: takes in, announces, answers, and cleans up behind itself. */
 
+import { openChannel, openDatabase, openSession, type Session } from "@reflecto/browser";
 import {
   type Alarm,
   type Change,
@@ -12,11 +13,9 @@ import {
   UnreachableError,
   waitingCount,
 } from "@reflecto/core";
-import { openChannel, showBadge } from "../platform/channel.ts";
-import { openDatabase } from "../platform/database.ts";
-import { addressOf } from "../platform/place.ts";
+import { showBadge } from "../platform/badge.ts";
+import { addressOf, apiFor, NAME } from "../platform/place.ts";
 import { ensureSubscription } from "../platform/push.ts";
-import { openSession, type Session } from "../platform/session.ts";
 import { announcementOf, endingOf } from "./decide-announcement.ts";
 import { clickOf, pathOf } from "./decide-click.ts";
 import { type Prompt, promptOf, resultPrompt, unsentPrompt } from "./decide-notification.ts";
@@ -39,7 +38,7 @@ export class Duties {
 
   constructor(scope: ServiceWorkerGlobalScope) {
     this.#scope = scope;
-    this.#channel = openChannel((news) => {
+    this.#channel = openChannel(NAME, (news) => {
       if (news.what === "forgotten") this.#session = null;
     });
   }
@@ -91,7 +90,9 @@ export class Duties {
   }
 
   async #open(): Promise<Session | null> {
-    this.#session ??= openDatabase().then((database) => openSession(database, (changes) => this.#tell(changes)));
+    this.#session ??= openDatabase(NAME).then((database) =>
+      openSession(database, apiFor, (changes) => this.#tell(changes)),
+    );
     const session = await this.#session;
     if (!session) this.#session = null; // enrolled later, perhaps
     return session;

@@ -1,12 +1,12 @@
 /** The app's own files, kept so that it starts without a network. */
 
-import { addressOf, nameHere } from "../platform/place.ts";
+import { addressOf, NAME } from "../platform/place.ts";
 import { isOwnFile } from "./decide-shell.ts";
 
 declare const __SHELL__: readonly string[];
 declare const __BUILD__: string;
 
-const PREFIX = `${nameHere("reflecto")}-shell-`;
+const PREFIX = `${NAME}-shell-`;
 const CACHE = `${PREFIX}${__BUILD__}`;
 const PAGE = addressOf("/");
 

@@ -1,6 +1,6 @@
 /** Shown on a plain http address: what is missing, and how to get it. */
 
-import { API_BASE } from "../../platform/place.ts";
+import { SERVER_ADDRESS } from "../../platform/place.ts";
 import { Mark } from "../icons.tsx";
 
 export function Insecure() {
@@ -11,7 +11,7 @@ export function Insecure() {
       <h1>This page needs HTTPS</h1>
       <p>
         <strong>
-          <bdi>{location.origin + API_BASE}</bdi>
+          <bdi>{SERVER_ADDRESS}</bdi>
         </strong>{" "}
         is not encrypted. Browsers only let a page keep secret keys, receive pushes and be installed in a{" "}
         <em>secure context</em>: an address with https://, or localhost on the same machine.

@@ -1,7 +1,7 @@
 /** The settings: a list of parts, each a screen of its own. */
 
 import { useEffect, useState } from "preact/hooks";
-import { API_BASE } from "../../platform/place.ts";
+import { SERVER_ADDRESS } from "../../platform/place.ts";
 import type { App } from "../../state/app.ts";
 import { APP_BUILD } from "../../state/enrol.ts";
 import { hrefOf } from "../../state/route.ts";
@@ -77,7 +77,7 @@ function Overview() {
         </div>
       </section>
       <p class="fine">
-        <bdi>{location.host + API_BASE}</bdi> · app build {APP_BUILD}
+        <bdi>{SERVER_ADDRESS.replace(/^https?:\/\//, "")}</bdi> · app build {APP_BUILD}
       </p>
     </div>
   );

@@ -3,10 +3,6 @@
  * The server keeps four streams of a device, and a fifth tab would end the first one's.
  */
 
-import { nameHere } from "./place.ts";
-
-const LOCK = nameHere("reflecto-stream");
-
 interface Turn {
   isHeld: boolean;
   /** Taken rather than waited for: it is about to be held. */
@@ -15,12 +11,14 @@ interface Turn {
 }
 
 export class StreamLead {
+  readonly #lock: string;
   readonly #work: (signal: AbortSignal) => Promise<void>;
   readonly #stop: AbortSignal;
   #turn: Turn | null = null;
 
-  /** `work` runs while this page leads, until it ends by itself or its signal is aborted. */
-  constructor(work: (signal: AbortSignal) => Promise<void>, stop: AbortSignal) {
+  /** `lock` is its name at the whole origin. `work` runs while this page leads, until it ends by itself or its signal is aborted. */
+  constructor(lock: string, work: (signal: AbortSignal) => Promise<void>, stop: AbortSignal) {
+    this.#lock = lock;
     this.#work = work;
     this.#stop = stop;
   }
@@ -57,7 +55,7 @@ export class StreamLead {
     };
     const options = take ? { steal: true } : { signal: turn.leave.signal };
     try {
-      await navigator.locks.request(LOCK, options, work);
+      await navigator.locks.request(this.#lock, options, work);
       return true;
     } catch {
       return false;

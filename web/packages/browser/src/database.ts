@@ -3,12 +3,10 @@
 import type { Device, Item, Peers, QueuedAnswer } from "@reflecto/core";
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { StoredKeys } from "./key-store.ts";
-import { nameHere } from "./place.ts";
 
-const NAME = nameHere("reflecto");
 const VERSION = 1;
 
-/** Single values, by name. */
+/** What is known of this device, by name. */
 export interface Facts {
   device: Device;
   keys: StoredKeys;
@@ -20,20 +18,19 @@ export interface Facts {
   pushEndpoint: string;
   /** What it was told last that this app can do. */
   reported: string;
-  theme: "auto" | "light" | "dark";
-  isQuiet: boolean;
 }
 
 interface Schema extends DBSchema {
-  facts: { key: keyof Facts; value: Facts[keyof Facts] };
+  facts: { key: string; value: unknown };
   items: { key: string; value: Item };
   answers: { key: string; value: QueuedAnswer };
 }
 
 export type Database = IDBPDatabase<Schema>;
 
-export function openDatabase(): Promise<Database> {
-  return openDB<Schema>(NAME, VERSION, {
+/** Browsers keep one database of a `name` for a whole origin. */
+export function openDatabase(name = "reflecto"): Promise<Database> {
+  return openDB<Schema>(name, VERSION, {
     upgrade(database) {
       database.createObjectStore("facts");
       database.createObjectStore("items", { keyPath: "key" });
@@ -46,11 +43,19 @@ export function openDatabase(): Promise<Database> {
   });
 }
 
-export async function recall<Name extends keyof Facts>(database: Database, name: Name): Promise<Facts[Name] | null> {
-  return ((await database.get("facts", name)) as Facts[Name] | undefined) ?? null;
+/** Null for what was never remembered. An app may keep facts of its own beside the device's. */
+export async function recall<All = Facts, Name extends keyof All & string = keyof All & string>(
+  database: Database,
+  name: Name,
+): Promise<All[Name] | null> {
+  return ((await database.get("facts", name)) as All[Name] | undefined) ?? null;
 }
 
-export async function remember<Name extends keyof Facts>(database: Database, name: Name, value: Facts[Name]) {
+export async function remember<All = Facts, Name extends keyof All & string = keyof All & string>(
+  database: Database,
+  name: Name,
+  value: All[Name],
+): Promise<void> {
   await database.put("facts", value, name);
 }
 

@@ -2,7 +2,7 @@
 
 import {
   AnswerQueue,
-  Api,
+  type Api,
   checkedKeyOf,
   type Device,
   type DeviceKeys,
@@ -15,7 +15,7 @@ import {
 import { type Database, recall, remember } from "./database.ts";
 import { IdbStore } from "./idb-store.ts";
 import { openKeys } from "./key-store.ts";
-import { API_BASE } from "./place.ts";
+import type { ApiFor } from "./server.ts";
 
 export interface Session {
   database: Database;
@@ -29,24 +29,19 @@ export interface Session {
 }
 
 /** Null on a device that is not enrolled. `onChanges` hears of everything that comes or changes in this context. */
-export async function openSession(database: Database, onChanges: OnChanges): Promise<Session | null> {
+export async function openSession(database: Database, apiFor: ApiFor, onChanges: OnChanges): Promise<Session | null> {
   const device = await recall(database, "device");
   const stored = await recall(database, "keys");
   if (!device || !stored) return null;
   const keys = await openKeys(stored);
   const store = new IdbStore(database);
   const clock = new SystemClock((await recall(database, "skewSeconds")) ?? 0);
-  const api = new Api(
-    API_BASE,
-    device.deviceToken,
-    (url, init) => fetch(url, init),
-    (serverSeconds) => {
-      const behind = skewOf(serverSeconds, clock);
-      if (behind === null) return;
-      clock.skewSeconds += behind;
-      void remember(database, "skewSeconds", clock.skewSeconds);
-    },
-  );
+  const api = apiFor(device.deviceToken, (serverSeconds) => {
+    const behind = skewOf(serverSeconds, clock);
+    if (behind === null) return;
+    clock.skewSeconds += behind;
+    void remember(database, "skewSeconds", clock.skewSeconds);
+  });
   const keyring = new Keyring(keys, device.serverKey, async (id) =>
     checkedKeyOf((await recall(database, "peers")) ?? {}, id),
   );

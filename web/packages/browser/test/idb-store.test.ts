@@ -2,11 +2,11 @@ import "fake-indexeddb/auto";
 import { fromBase64, keysFromSecrets, toBase64, verifySignature } from "@reflecto/core";
 import { IDBFactory } from "fake-indexeddb";
 import { beforeEach, expect, test, vi } from "vitest";
-import { NOW } from "../worker/items.testing.ts";
-import { type Database, forgetEverything, openDatabase, recall, remember } from "./database.ts";
-import { IdbStore, ITEMS_MAX, KEPT_SECONDS } from "./idb-store.ts";
-import { makeKeys, openKeys, wrapSecrets } from "./key-store.ts";
+import { type Database, forgetEverything, openDatabase, recall, remember } from "../src/database.ts";
+import { IdbStore, ITEMS_MAX, KEPT_SECONDS } from "../src/idb-store.ts";
+import { makeKeys, openKeys, wrapSecrets } from "../src/key-store.ts";
 
+const NOW = 1_754_800_010;
 const DEVICE = { ownerId: "own_1", deviceId: "dev_self", deviceToken: "rfd", label: "Phone", serverKey: "" };
 const ANSWER = { id: "int_1", choiceIndex: 0, answeredAt: NOW, signature: "" };
 let database: Database;
