@@ -1,8 +1,8 @@
 /** Rings that were stopped and emergencies that were acknowledged here: sent until the server has heard of them. */
 
-import { type Alarm, type AlarmLife, type AlarmOutcome, endOf, isAlarm, lifeOf, over } from "./alarms.ts";
+import { endOf, isAlarm, lifeOf, over } from "./alarms.ts";
 import type { Api } from "./api.ts";
-import type { Item } from "./items.ts";
+import type { Alarm, AlarmLife, AlarmOutcome, Item } from "./records.ts";
 import { RefusedError } from "./refusals.ts";
 
 /** Those the server has not heard of, oldest first. */

@@ -1,21 +1,7 @@
 /** Rings and emergencies: when each sounds, what ends it, and what the server still has to hear of that. Pure. */
 
 import type { Envelope } from "./envelope.ts";
-import type { Item, NoteOf } from "./items.ts";
-
-export type Alarm = NoteOf<"ring"> | NoteOf<"emergency">;
-
-export type AlarmOutcome = "stopped" | "acknowledged" | "cancelled" | "expired";
-
-/** `ending`: the person ended it here, and the server has not said yet that it knows. */
-export interface AlarmLife {
-  state: "on" | "ending" | "over";
-  outcome: AlarmOutcome | null;
-  /** The label of the device that ended it, where it was another one. */
-  by: string | null;
-  /** Quiet on this device alone. */
-  isSilenced: boolean;
-}
+import type { Alarm, AlarmLife, AlarmOutcome, Item, NoteOf } from "./records.ts";
 
 /** How long each round of an emergency sounds; then there is quiet to read and to think, until the next. */
 export const ROUND_SECONDS = 20;

@@ -1,15 +1,15 @@
 /** What a person decided, on its way: queued by the tap, sent until the server has said what became of it. */
 
 import { endingAlarms, sendEnding } from "./alarm-endings.ts";
-import { type Alarm, type AlarmLife, endedHere } from "./alarms.ts";
+import { endedHere } from "./alarms.ts";
 import type { Api } from "./api.ts";
 import { toBase64 } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
 import type { OnChanges } from "./intake.ts";
-import type { Question } from "./items.ts";
 import type { DeviceKeys } from "./keys.ts";
 import type { Verdict } from "./lifecycle.ts";
 import { answerMessage } from "./receipt.ts";
+import type { Alarm, AlarmLife, Question } from "./records.ts";
 import { ForeignReplyError, RefusedError, UnreachableError } from "./refusals.ts";
 import type { QueuedAnswer, Store } from "./store.ts";
 

@@ -23,6 +23,7 @@ export * from "./pairing-phone.ts";
 export * from "./patience.ts";
 export * from "./peers.ts";
 export * from "./receipt.ts";
+export type * from "./records.ts";
 export * from "./refusals.ts";
 export * from "./rich-text.ts";
 export * from "./sse.ts";

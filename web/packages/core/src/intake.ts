@@ -5,8 +5,8 @@ import { BadBlobError } from "./blob.ts";
 import { fromBase64 } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
 import { BadEnvelopeError, type Envelope, openEnvelope } from "./envelope.ts";
-import type { Change } from "./items.ts";
 import { type Keyring, SERVER } from "./keyring.ts";
+import type { Change } from "./records.ts";
 import type { Reach, Store } from "./store.ts";
 import type { SyncEntry } from "./wire/types.ts";
 

@@ -1,50 +1,9 @@
 /** What the phone keeps of each envelope, and what a further envelope does to it. Pure. */
 
-import { type AlarmLife, closeAlarm, isAlarm, isDemanding, NEW_ALARM, nextRound } from "./alarms.ts";
-import type { Envelope, Payloads, Source } from "./envelope.ts";
+import { closeAlarm, isAlarm, isDemanding, NEW_ALARM, nextRound } from "./alarms.ts";
+import type { Envelope } from "./envelope.ts";
 import { type Happening, LIFECYCLE, type Phase, type Verdict } from "./lifecycle.ts";
-
-interface Kept {
-  /** `type:id`: each is shown once, however often and by whatever way it arrives. */
-  key: string;
-  id: string;
-  /** When it was sent and when it arrived, in Unix seconds. */
-  ts: number;
-  receivedAt: number;
-  source: Source;
-  isRead: boolean;
-  /** A system notification was made of it, or it was on the screen when it came. */
-  isAnnounced: boolean;
-  /** Of a ring or an emergency, once something happened to it. */
-  alarm?: AlarmLife;
-  /** When an emergency was heard of again, Unix seconds. */
-  lastRoundAt?: number;
-}
-
-export interface Question extends Kept {
-  type: "interaction";
-  payload: Payloads["interaction"];
-  phase: Phase;
-  /** What was tapped here, and what the server recorded in the end. */
-  tappedIndex: number | null;
-  choiceIndex: number | null;
-  /** The label of the device whose tap won, where it was another one. */
-  by: string | null;
-  endedAt: number | null;
-}
-
-export type Note = {
-  [Type in Exclude<keyof Payloads, "interaction">]: Kept & { type: Type; payload: Payloads[Type] };
-}[Exclude<keyof Payloads, "interaction">];
-export type NoteOf<Type extends Note["type"]> = Extract<Note, { type: Type }>;
-
-export type Item = Question | Note;
-
-/** One item that came or changed; `again`: a further round of an emergency that nobody has ended. */
-export interface Change {
-  item: Item;
-  what: "came" | "changed" | "again";
-}
+import type { Change, Item, Note, NoteOf, Question } from "./records.ts";
 
 export function keyOf(type: Envelope["type"], id: string): string {
   return `${type}:${id}`;

@@ -1,9 +1,10 @@
 /** The store of a test, or of a client that keeps nothing. */
 
-import { type Alarm, type AlarmLife, isAlarm, lifeOf, withLife } from "./alarms.ts";
+import { isAlarm, lifeOf, withLife } from "./alarms.ts";
 import type { Envelope } from "./envelope.ts";
-import { absorb, type Change, type Item, judge, keyOf, type Question, relatedKeys, step } from "./items.ts";
+import { absorb, judge, keyOf, relatedKeys, step } from "./items.ts";
 import type { Verdict } from "./lifecycle.ts";
+import type { Alarm, AlarmLife, Change, Item, Question } from "./records.ts";
 import type { Device, QueuedAnswer, Reach, Store } from "./store.ts";
 
 export class MemoryStore implements Store {

@@ -1,9 +1,8 @@
 /** What the phone remembers. Each method is one atomic step, so that a page and its worker can share a store. */
 
-import type { AlarmLife } from "./alarms.ts";
 import type { Envelope } from "./envelope.ts";
-import type { Change, Item, Question } from "./items.ts";
 import type { Verdict } from "./lifecycle.ts";
+import type { AlarmLife, Change, Item, Question } from "./records.ts";
 
 /** Who this device is to its server. Its keys are kept beside it, by whoever can keep them best. */
 export interface Device {
