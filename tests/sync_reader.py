@@ -12,6 +12,7 @@ import httpx
 
 from reflecto.contract.envelopes import Envelope
 from reflecto.core.model import Delivery
+from reflecto.core.ports.wakeups import News
 from tests.actors import DeviceActor
 from tests.fakes import BOUND_SECONDS
 from tests.running import RunningServer
@@ -105,4 +106,4 @@ async def put(server: RunningServer, device: DeviceActor, *blobs: bytes) -> None
     """Put blobs into the device's queue, for 72 hours, and wake its streams."""
     deliveries = [Delivery(device.id, blob, int(server.clock.now()) + 259_200) for blob in blobs]
     await server.services.store.append_to_queues(deliveries)
-    server.services.hub.wake_devices([device.id])
+    server.services.hub.tell(News(device_ids=[device.id]))

@@ -70,6 +70,7 @@ from reflecto.push.sender import PushSender
 from reflecto.push.vapid import LOCAL_CONTACT, Vapid, contact_for
 from reflecto.push.webpush import WebPush
 from reflecto.store.memory.counters import MemoryCounters
+from reflecto.store.memory.presence import MemoryPresence
 from reflecto.store.sqlite.database import DATABASE_NAME
 from reflecto.store.sqlite.store import SqliteStore
 from reflecto.wake.hub import Hub
@@ -98,6 +99,7 @@ class Services(UseCases):
 
     store: Store
     hub: Hub
+    presence: MemoryPresence
     push: WebPush
     push_key: str  # the public VAPID key, base64url
     last_seen: LastSeen
@@ -118,8 +120,9 @@ class Services(UseCases):
         push = push or PushOptions(VapidKeys.generate())
         vapid = Vapid(push.keys, push.contact)
         push_sender = PushSender(vapid, clock, allow_private=push.allow_private, resolve=push.resolve)
-        hub = Hub(clock)
-        web_push = WebPush(store, hub.is_connected, push_sender, clock)
+        presence = MemoryPresence()
+        hub = Hub(clock, presence)
+        web_push = WebPush(store, presence, push_sender, clock)
         hub.when_grown(web_push.queues_grew)
         sealer = Sealer(keys)
         last_seen = LastSeen(store)
@@ -132,18 +135,19 @@ class Services(UseCases):
         return cls(
             store=store,
             hub=hub,
+            presence=presence,
             push=web_push,
             push_key=push.keys.public,
             clock=clock,
             last_seen=last_seen,
             interactions=interactions,
             tokens=Tokens(store, interactions, emergencies, last_seen, clock),
-            devices=Devices(store, hub, last_seen, clock, allow_private_push=push.allow_private),
+            devices=Devices(store, hub, presence, last_seen, clock, allow_private_push=push.allow_private),
             enrolment=Enrolment(store, hub, sealer, counters, clock),
             pairings=Pairings(store, hub, sealer, counters, clock),
             relay=Relay(store, hub, counters, clock),
             quotas=quotas,
-            messages=Messages(dispatcher, hub, quotas, clock),
+            messages=Messages(dispatcher, presence, quotas, clock),
             documents=Documents(dispatcher, quotas, clock),
             rings=Rings(store, dispatcher, hub, sealer, quotas, counters, clock),
             reminders=Reminders(store, dispatcher, hub, sealer, quotas, clock),
@@ -160,7 +164,7 @@ class Services(UseCases):
         """
         auth = Authenticator(self.tokens, self.devices, self.quotas, Refusals(self.clock))
         gate = Gate(auth, self.quotas)
-        mcp = McpEndpoint(auth, self.clock, self.hub.closed)
+        mcp = McpEndpoint(auth, self.hub, self.clock, self.hub.closed)
         routes = [
             *interaction_routes(gate, self.interactions),
             *message_routes(gate, self.messages, self.documents, self.rings, self.reminders),
@@ -201,7 +205,7 @@ class Services(UseCases):
     @asynccontextmanager
     async def _lifespan(self, mcp: McpEndpoint, _app: ASGIApp) -> AsyncIterator[None]:
         self.hub.start()
-        self.store.when_changed_elsewhere(self.hub.wake_all)
+        self.store.when_changed_elsewhere(self.hub.tell)
         await self.quotas.monthly.load(self.store, self.clock.now())
         await self.interactions.tethers.spare_all()
         await self.push.start()

@@ -234,7 +234,7 @@ async def test_a_device_removed_between_its_two_checks_gets_no_stream(
     store.before["find_device_by_token"] = remove_before_the_second_check
     refused = await tablet.call("GET", "/v1/sync")
     assert (refused.status_code, refused.json(), checks) == (401, {"error": "invalid_token"}, 2)
-    assert not server.services.hub.is_connected(tablet.id)
+    assert not await server.services.presence.connected([tablet.id])
 
 
 async def test_a_store_where_phones_never_stop_changing_fails_the_question_and_nothing_more(

@@ -142,4 +142,4 @@ async def test_head_tells_the_headers_and_opens_no_stream(server: RunningServer,
     assert head.headers["content-type"].startswith("text/event-stream")
     assert head.headers["cache-control"] == "no-store"
     assert (await phone.call("GET", "/v1/devices")).status_code == 200  # on the same connection
-    assert not server.services.hub.is_connected(phone.id)
+    assert not await server.services.presence.connected([phone.id])

@@ -126,7 +126,7 @@ async def test_a_reader_that_stops_is_cut_off_and_resumes_without_loss(
         for still_there in (True, False):  # 20 s without taking anything, wherever between two beats it stopped
             clock.advance(HEARTBEAT_SECONDS)
             await phone.call("GET", "/v1/devices")  # the server acts on the beat before it answers
-            assert server.services.hub.is_connected(phone.id) == still_there
+            assert bool(await server.services.presence.connected([phone.id])) == still_there
         received = (await stopped.everything()).count(b"\nevent: message\n")
     assert received < flooded - 1
     async with open_sync(phone, after=1 + received) as stream:
@@ -154,7 +154,7 @@ async def test_a_slow_reader_that_takes_something_now_and_then_is_kept(
         while taken < flooded - 1:
             clock.advance(HEARTBEAT_SECONDS)
             taken += len(await stream.events(min(400, flooded - 1 - taken)))
-        assert server.services.hub.is_connected(phone.id)
+        assert await server.services.presence.connected([phone.id])
 
 
 class Valve:

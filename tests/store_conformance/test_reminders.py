@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from reflecto.core.model import ReminderDelivery
 from reflecto.core.ports.store import Store
+from reflecto.core.ports.wakeups import News
 from reflecto.core.rules.outcomes import Addition
 from tests.builders import NOW, make_device, make_reminder, make_token
 from tests.fakes import BOUND_SECONDS
@@ -120,7 +121,12 @@ async def test_a_change_by_another_process_is_noticed(store: Store, open_again: 
     other = open_again()
     noticed = asyncio.Event()
     await store.remember("a", "1")
-    store.when_changed_elsewhere(noticed.set)
+
+    def notice(news: News) -> None:
+        if news.everything or news.device_ids or news.watched_ids:
+            noticed.set()
+
+    store.when_changed_elsewhere(notice)
     await other.remember("a", "2")
     async with asyncio.timeout(BOUND_SECONDS):
         await noticed.wait()

@@ -18,6 +18,7 @@ from reflecto.contract.errors import INVALID_JSON, NOT_FOUND, UNAVAILABLE, ApiEr
 from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
 from reflecto.contract.limits import MCP_BODY_MAX_BYTES
 from reflecto.core.clock import Clock
+from reflecto.core.ports.wakeups import Wakeups
 
 if TYPE_CHECKING:
     from reflecto.api.mcp_service import McpService
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 class McpEndpoint:
     """Answers POST /mcp. `closed` is set when the server begins to stop: held calls then return what they know."""
 
-    def __init__(self, auth: Authenticator, clock: Clock, closed: asyncio.Event) -> None:
+    def __init__(self, auth: Authenticator, wakeups: Wakeups, clock: Clock, closed: asyncio.Event) -> None:
         self._auth = auth
+        self._wakeups = wakeups
         self._clock = clock
         self._closed = closed
         self._starting: asyncio.Task[McpService] | None = None
@@ -58,7 +60,7 @@ class McpEndpoint:
 
     async def _start(self) -> "McpService":
         module = await asyncio.to_thread(import_module, "reflecto.api.mcp_service")
-        service: McpService = module.McpService(self._clock, self._closed)
+        service: McpService = module.McpService(self._wakeups, self._clock, self._closed)
         await service.start()
         return service
 

@@ -6,7 +6,7 @@ and nothing else: no state hangs on it, none is checked, and it outlives restart
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
@@ -17,11 +17,10 @@ from starlette.types import Message, Send
 
 from reflecto.api.http import Call
 from reflecto.contract.json_text import UnreadableJsonError, read_json
+from reflecto.core.ports.wakeups import News, Wakeups
 
 SESSION_HEADER: Final = b"mcp-session-id"
 _SESSION_MAX_CHARS: Final = 100  # ours have 32
-
-Key = tuple[str, str, str]  # token id, session id, the request's id within it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +73,10 @@ class Exchange:
 
 
 class Exchanges:
-    """All that are going on."""
+    """All that are going on. A notice that comes to another process of the server reaches its exchange too."""
 
-    def __init__(self) -> None:
-        self._open: dict[Key, Exchange] = {}
+    def __init__(self, wakeups: Wakeups) -> None:
+        self._wakeups = wakeups
 
     @contextmanager
     def open(self, call: Call, token_id: str, body: bytes) -> Iterator[Exchange]:
@@ -86,20 +85,16 @@ class Exchanges:
         session = (call.header(SESSION_HEADER) or "")[:_SESSION_MAX_CHARS]
         exchange = Exchange(call.send, uuid4().hex if rpc.method == "initialize" else None)
         if session and rpc.method == "notifications/cancelled":
-            self._cancel((token_id, session, repr(rpc.params.request_id)))
-        key = (token_id, session, repr(rpc.id))
-        if session and rpc.id is not None:
-            self._open[key] = exchange
-        try:
-            with exchange.scope:
-                yield exchange
-        finally:
-            if self._open.get(key) is exchange:
-                del self._open[key]
+            self._wakeups.tell(News(cancelled_calls=[_name_of(token_id, session, rpc.params.request_id)]))
+        is_named = session and rpc.id is not None
+        name = _name_of(token_id, session, rpc.id)
+        with self._wakeups.open_call(name, exchange.scope.cancel) if is_named else nullcontext(), exchange.scope:
+            yield exchange
 
-    def _cancel(self, key: Key) -> None:
-        if key in self._open:
-            self._open[key].scope.cancel()
+
+def _name_of(token_id: str, session: str, request_id: object) -> str:
+    """Return what a call is known by: the request's id means something within its session only."""
+    return f"{token_id}\n{session}\n{request_id!r}"
 
 
 def _read(body: bytes) -> _Rpc:

@@ -20,6 +20,7 @@ from reflecto.client.aio import AsyncReflecto
 from reflecto.client.errors import AnswerTimeout
 from reflecto.contract.limits import MCP_BODY_MAX_BYTES
 from reflecto.core.clock import Clock
+from reflecto.core.ports.wakeups import Wakeups
 
 _RETRY_SECONDS: Final = 5.0  # a store that is busy or full; the agent is told soon
 _CALLER_KEY: Final = "reflecto.caller"  # in the ASGI scope
@@ -29,10 +30,10 @@ _ROUTER_KEY: Final = "router"  # where starlette puts the app that routed the re
 class McpService:
     """Serves requests between `start` and `close`, each on its own: a restart in between is not noticed."""
 
-    def __init__(self, clock: Clock, closed: asyncio.Event) -> None:
+    def __init__(self, wakeups: Wakeups, clock: Clock, closed: asyncio.Event) -> None:
         self._waiting = _ServerTime(clock, closed)
         self._unread = UnreadQuestions(self._waiting.pause)
-        self._exchanges = Exchanges()
+        self._exchanges = Exchanges(wakeups)
         self._manager = StreamableHTTPSessionManager(
             build_server(self._caller_of, self._waiting, self._unread),
             stateless=True,

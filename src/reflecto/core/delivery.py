@@ -11,7 +11,7 @@ from reflecto.contract.messages import Caveat, DeliveredTo
 from reflecto.core.events import MESSAGE_SENT
 from reflecto.core.model import Device
 from reflecto.core.ports.store import Store
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.sealing import Sealer
 from reflecto.core.sender import Sender
 from reflecto.core.targets import select_devices
@@ -58,7 +58,7 @@ class Dispatcher:
         else:
             deliveries = self._sealer.seal_for(devices, envelope, expires_at)
         reached = set(await self._store.append_to_queues(deliveries))
-        self._wakeups.wake_devices(reached)
+        self._wakeups.tell(News(device_ids=reached))
         missed = [device for device in devices if device.id not in reached]
         full = await still_paired(self._store, missed) if missed else []
         if full and not reached:

@@ -1,6 +1,7 @@
 """The owner's devices: who they are, what they report, how they leave, and what waits for them. Source: devices.md."""
 
 import hmac
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import UNSET
@@ -13,8 +14,9 @@ from reflecto.core.clock import Clock
 from reflecto.core.events import DEVICE_REMOVED, OWNER_REMOVED
 from reflecto.core.last_seen import LastSeen
 from reflecto.core.model import Device, QueueEntry
+from reflecto.core.ports.presence import Presence
 from reflecto.core.ports.store import Store
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.push import check_subscription
 from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.tokens import token_hash
@@ -44,10 +46,18 @@ class Devices:
     """Authenticates devices and serves what is theirs."""
 
     def __init__(
-        self, store: Store, wakeups: Wakeups, last_seen: LastSeen, clock: Clock, *, allow_private_push: bool = False
+        self,
+        store: Store,
+        wakeups: Wakeups,
+        presence: Presence,
+        last_seen: LastSeen,
+        clock: Clock,
+        *,
+        allow_private_push: bool = False,
     ) -> None:
         self._store = store
         self._wakeups = wakeups
+        self._presence = presence
         self._last_seen = last_seen
         self._clock = clock
         self._allow_private_push = allow_private_push
@@ -63,18 +73,19 @@ class Devices:
 
     async def list_of_owner(self, owner_id: str) -> DeviceList:
         """Return the status of all devices of the owner."""
-        return DeviceList(tuple(self._state_of(device) for device in await self._store.list_devices(owner_id)))
+        return DeviceList(tuple(await self._states_of(await self._store.list_devices(owner_id))))
 
     async def list_for_device(self, device: Device) -> PeerList:
         """Return the same with each device's public keys, for what devices send each other."""
+        devices = await self._store.list_devices(device.owner_id)
         return PeerList(
             tuple(
                 PeerState(
-                    **msgspec.structs.asdict(self._state_of(each)),
+                    **msgspec.structs.asdict(state),
                     public_key=encode_base64(each.public_key),
                     signing_key=encode_base64(each.signing_key),
                 )
-                for each in await self._store.list_devices(device.owner_id)
+                for each, state in zip(devices, await self._states_of(devices), strict=True)
             )
         )
 
@@ -91,7 +102,8 @@ class Devices:
         updated = await self._store.update_device(device.id, label, app_build, features)
         if updated is None:
             raise ApiError(INVALID_TOKEN)
-        return self._state_of(updated)
+        (state,) = await self._states_of([updated])
+        return state
 
     async def remove(self, device: Device, device_id: str) -> None:
         """Unpair `device_id`; a desktop may unpair itself only. Raises: ApiError `scope_denied`, `not_found`."""
@@ -99,7 +111,7 @@ class Devices:
             require_phone(device)
         if not is_id(device_id, "dev") or not await self._store.remove_device(device.owner_id, device_id):
             raise ApiError(NOT_FOUND)
-        self._wakeups.end_devices([device_id])
+        self._wakeups.tell(News(ended_ids=[device_id]))
         DEVICE_REMOVED.log(device=device_id, owner=device.owner_id, by=device.id)
 
     async def disconnect(self, device: Device) -> None:
@@ -107,8 +119,8 @@ class Devices:
         require_phone(device)
         devices = await self._store.list_devices(device.owner_id)
         await self._store.delete_owner(device.owner_id)
-        self._wakeups.end_devices([each.id for each in devices])
-        self._wakeups.wake_all()  # long polls of the owner's tokens: their questions are gone
+        # Everything: long polls of the owner's tokens, whose questions are gone.
+        self._wakeups.tell(News(ended_ids=[each.id for each in devices], everything=True))
         OWNER_REMOVED.log(owner=device.owner_id, by=device.id)
 
     async def read_queue(self, device_id: str, after: int) -> list[QueueEntry]:
@@ -131,13 +143,17 @@ class Devices:
         if not await self._store.set_push_subscription(device.id, subscription):
             raise ApiError(INVALID_TOKEN)
 
-    def _state_of(self, device: Device) -> DeviceState:
-        return DeviceState(
-            device_id=device.id,
-            label=device.label,
-            type=device.type,
-            device_class=device.device_class,
-            reachable=self._wakeups.is_connected(device.id),
-            last_seen_at=self._last_seen.last_seen_at(device.id, device.last_seen_at),
-            app_build=device.app_build,
-        )
+    async def _states_of(self, devices: Sequence[Device]) -> list[DeviceState]:
+        connected = await self._presence.connected([device.id for device in devices])
+        return [
+            DeviceState(
+                device_id=device.id,
+                label=device.label,
+                type=device.type,
+                device_class=device.device_class,
+                reachable=device.id in connected,
+                last_seen_at=self._last_seen.last_seen_at(device.id, device.last_seen_at),
+                app_build=device.app_build,
+            )
+            for device in devices
+        ]

@@ -28,7 +28,7 @@ from reflecto.core.events import EMERGENCY_ENDED, EMERGENCY_RAISED
 from reflecto.core.model import Delivery, Device, Emergency, EmergencyEnd
 from reflecto.core.ports.callbacks import Callbacks
 from reflecto.core.ports.store import Store
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.pushover import EmergencyTerms, PushoverMessage
 from reflecto.core.quotas import Quotas
 from reflecto.core.rules.emergencies import next_round, status_of
@@ -109,7 +109,7 @@ class Emergencies:
                     raise ApiError(TOO_MANY_EMERGENCIES, retry_after_seconds=FULL_RETRY_AFTER_SECONDS)
                 case Addition.REVOKED:
                     raise ApiError(INVALID_TOKEN)
-        self._wakeups.wake_devices(reached)
+        self._wakeups.tell(News(device_ids=reached))
         missed = [device for device in devices if device.id not in reached]
         full = await still_paired(self._store, missed) if missed else []  # the next round may find room
         EMERGENCY_RAISED.log(message=emergency.message_id, token=sender.token.id, devices=len(set(reached)))
@@ -187,7 +187,7 @@ class Emergencies:
         reached = await self._store.sound_emergency(emergency, at, [*again, *rings], now)
         if reached is None:
             return False
-        self._wakeups.wake_devices(reached)
+        self._wakeups.tell(News(device_ids=reached))
         return True
 
     def _first_round(
@@ -221,7 +221,7 @@ class Emergencies:
             raise ApiError(NOT_FOUND)
         if result.verdict is Verdict.ACCEPTED:
             EMERGENCY_ENDED.log(message=emergency.message_id, status=end.status, device=end.device_id)
-            self._wakeups.wake_devices(delivery.device_id for delivery in closings)
+            self._wakeups.tell(News(device_ids=[delivery.device_id for delivery in closings]))
         return result.verdict
 
     async def _cancel_each(self, active: Sequence[Emergency]) -> int:

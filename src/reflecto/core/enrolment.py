@@ -24,7 +24,7 @@ from reflecto.core.joining import check_keys, seal_notices
 from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
 from reflecto.core.ports.counting import Counters
 from reflecto.core.ports.store import Store
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.rules.outcomes import Redemption
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.tokens import new_default_token
@@ -138,7 +138,7 @@ class Enrolment:
             )
             match redemption:
                 case Redemption.REDEEMED:
-                    self._wakeups.wake_devices(delivery.device_id for delivery in deliveries)
+                    self._wakeups.tell(News(device_ids=[delivery.device_id for delivery in deliveries]))
                     DEVICE_JOINED.log(
                         device=device.id, owner=owner_id, device_class=device.device_class, by="setup_code"
                     )

@@ -44,7 +44,7 @@ from reflecto.core.devices import can_show_questions, require_phone
 from reflecto.core.events import QUESTION_ANSWERED, QUESTION_ASKED, QUESTION_EXPIRED, QUESTION_WITHDRAWN
 from reflecto.core.model import Delivery, Device, Interaction, Tap
 from reflecto.core.ports.store import Store
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.rules.interactions import status_at
 from reflecto.core.rules.outcomes import Creation, EndResult, Verdict
@@ -213,7 +213,7 @@ class Interactions:
             prompts = self._prompts(sender, request, new, phones, now)
             result = await self._store.create_interaction_once(new, prompts, seen, now)
             if result.creation is Creation.CREATED:
-                self._wakeups.wake_devices(phone.id for phone in phones)
+                self._wakeups.tell(News(device_ids=[phone.id for phone in phones]))
                 QUESTION_ASKED.log(question=new.id, token=new.token_id, phones=len(prompts))
                 return Asked(new.id, new.expires_at)
             if result.creation is Creation.TOO_MANY_PENDING:
@@ -255,8 +255,8 @@ class Interactions:
         return result
 
     def _ended(self, interaction_id: str, withdrawals: list[Delivery]) -> None:
-        self._wakeups.wake_watchers(interaction_id)
-        self._wakeups.wake_devices(delivery.device_id for delivery in withdrawals)
+        grown = [delivery.device_id for delivery in withdrawals]
+        self._wakeups.tell(News(watched_ids=[interaction_id], device_ids=grown))
 
     async def _find(self, sender: Sender, interaction_id: str) -> Interaction:
         if is_id(interaction_id, "int"):

@@ -31,7 +31,7 @@ from reflecto.contract.messages import Caveat, SendRequest, SendResponse
 from reflecto.core.checks import check_bytes, check_web_url
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.presence import Presence
 from reflecto.core.pushover import PushoverMessage
 from reflecto.core.quotas import Quotas
 from reflecto.core.sealing import make_envelope
@@ -78,9 +78,9 @@ def clamp_ttl(ttl_seconds: float | None) -> int:
 class Messages:
     """Sends."""
 
-    def __init__(self, dispatcher: Dispatcher, wakeups: Wakeups, quotas: Quotas, clock: Clock) -> None:
+    def __init__(self, dispatcher: Dispatcher, presence: Presence, quotas: Quotas, clock: Clock) -> None:
         self._dispatcher = dispatcher
-        self._wakeups = wakeups
+        self._presence = presence
         self._quotas = quotas
         self._clock = clock
 
@@ -142,7 +142,8 @@ class Messages:
         async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             meant, unknown = await self._dispatcher.devices_meant(sender, selector, or_all=or_to_all)
             if ttl_seconds == 0:
-                meant = [device for device in meant if self._wakeups.is_connected(device.id)]
+                connected = await self._presence.connected([device.id for device in meant])
+                meant = [device for device in meant if device.id in connected]
             expires_at = int(now) + (ttl_seconds or CONNECTED_ONLY_SECONDS)
             delivered_to, full = await self._dispatcher.dispatch(meant, envelope, expires_at)
         return SendResponse(envelope.id, delivered_to, tuple(caveats + unknown + full))

@@ -40,7 +40,7 @@ from reflecto.core.model import Approval, Claim, Device, DeviceNonce, Pairing, P
 from reflecto.core.pairing_views import as_device_sees, as_phone_sees, device_of
 from reflecto.core.ports.counting import Counters
 from reflecto.core.ports.store import Store
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.rules.outcomes import Admittance, Opening
 from reflecto.core.sealing import Sealer
 from reflecto.crypto.answers import SIGNATURE_BYTES
@@ -178,8 +178,8 @@ class Pairings:
             case Admittance.TOO_MANY_DEVICES:
                 raise ApiError(TOO_MANY_DEVICES)
             case Admittance.ADMITTED:
-                self._wakeups.wake_watchers(pairing_id)
-                self._wakeups.wake_devices(notice.device_id for notice in notices)
+                grown = [notice.device_id for notice in notices]
+                self._wakeups.tell(News(watched_ids=[pairing_id], device_ids=grown))
                 DEVICE_JOINED.log(
                     device=device.id, owner=device.owner_id, device_class=device.device_class, by=phone.id
                 )
@@ -190,7 +190,7 @@ class Pairings:
             raise ApiError(NOT_FOUND)
         if not result.accepted:
             raise _closed(result.pairing)
-        self._wakeups.wake_watchers(pairing_id)
+        self._wakeups.tell(News(watched_ids=[pairing_id]))
         return result.pairing
 
     async def _wait(self, pairing_id: str, seconds: int, was: str | None) -> Pairing:

@@ -13,7 +13,7 @@ from reflecto.core.delivery import queue_full
 from reflecto.core.model import Delivery, Device
 from reflecto.core.ports.counting import Counters, Window
 from reflecto.core.ports.store import Store
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.rules.outcomes import Relaying
 from reflecto.core.sealing import queue_expiry
 from reflecto.crypto.envelopes import MIN_BLOB_BYTES, VERSION
@@ -53,7 +53,7 @@ class Relay:
             case Relaying.QUEUES_FULL:
                 meant = [each for each in await self._store.list_devices(device.owner_id) if each.id in request.to]
                 raise queue_full(meant)
-        self._wakeups.wake_devices(set(request.to))
+        self._wakeups.tell(News(device_ids=set(request.to)))
 
     async def _count(self, device: Device, now: float) -> None:
         full = await self._counters.hit([(RELAYS, device.id)], now)

@@ -29,7 +29,7 @@ from reflecto.core.delivery import Dispatcher
 from reflecto.core.events import MESSAGE_SENT
 from reflecto.core.model import Device, Reminder, ReminderDelivery
 from reflecto.core.ports.store import Store
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.rules.outcomes import Addition
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
@@ -139,7 +139,7 @@ class Reminders:
         )
         if reached is None:
             return False
-        self._wakeups.wake_devices(reached)
+        self._wakeups.tell(News(device_ids=reached))
         MESSAGE_SENT.log(message=reminder_id, type="reminder", devices=len(reached))
         return True
 

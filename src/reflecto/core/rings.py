@@ -20,7 +20,7 @@ from reflecto.core.delivery import Dispatcher
 from reflecto.core.model import Device
 from reflecto.core.ports.counting import Counters, Window
 from reflecto.core.ports.store import Store
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.sealing import Sealer, make_envelope
 from reflecto.core.sender import Sender
@@ -93,7 +93,7 @@ class Rings:
         envelope = make_envelope("ring.stopped", ring_id, now, RingStoppedPayload(device.label), device=device.label)
         # A device whose queue is full goes on until the ring's own end.
         stops = self._sealer.seal_for(others, envelope, int(now) + STOP_SECONDS)
-        self._wakeups.wake_devices(await self._store.append_to_queues(stops))
+        self._wakeups.tell(News(device_ids=await self._store.append_to_queues(stops)))
         self._stopped[device.owner_id, ring_id] = None
         if len(self._stopped) > STOPPED_REMEMBERED:
             del self._stopped[next(iter(self._stopped))]

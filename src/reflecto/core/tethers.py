@@ -9,7 +9,7 @@ from reflecto.core.clock import Clock
 from reflecto.core.events import QUESTION_ABANDONED
 from reflecto.core.model import Interaction
 from reflecto.core.ports.store import Store
-from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.rules.tethers import is_abandoned
 from reflecto.core.sealing import Sealer
 from reflecto.core.withdrawals import seal_withdrawals
@@ -44,7 +44,7 @@ class Tethers:
         now = self._clock.now()
         if interaction.tether is not None and now < until and interaction.status == "pending":
             await self._store.release_tether(interaction.id, until, now)
-            self._wakeups.wake_watchers(interaction.id)  # whoever else waits notes it again
+            self._wakeups.tell(News(watched_ids=[interaction.id]))  # whoever else waits notes it again
 
     async def settle(self, interaction: Interaction) -> Interaction:
         """Store the end of a question whose time has run out, withdraw its prompts, and return it."""
@@ -56,9 +56,9 @@ class Tethers:
         ended = await self._store.close_if_abandoned(interaction.id, withdrawals, now)
         if ended is None:  # a tap or a wait was stored first
             return await self._store.find_interaction(interaction.id, now) or interaction
-        self._wakeups.wake_watchers(interaction.id)
+        grown = [delivery.device_id for delivery in withdrawals]
+        self._wakeups.tell(News(watched_ids=[interaction.id], device_ids=grown))
         QUESTION_ABANDONED.log(question=ended.id, token=ended.token_id)
-        self._wakeups.wake_devices(delivery.device_id for delivery in withdrawals)
         return ended
 
     async def settle_due(self) -> None:

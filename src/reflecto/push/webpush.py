@@ -7,13 +7,14 @@ One push of a device is under way at a time, so they arrive in order and a push 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from reflecto.contract.limits import PUSH_GRACE_SECONDS
 from reflecto.core.clock import Clock
 from reflecto.core.model import PushTarget
+from reflecto.core.ports.presence import Presence
 from reflecto.core.ports.store import Store, StoreUnavailableError
 from reflecto.push.next_push import BURST_ENTRIES, Push, next_push
 from reflecto.push.sender import Outcome, PushSender
@@ -69,9 +70,9 @@ class _Line:
 class WebPush:
     """The pushes of one process. Every method is called on the event loop."""
 
-    def __init__(self, store: Store, is_connected: Callable[[str], bool], sender: PushSender, clock: Clock) -> None:
+    def __init__(self, store: Store, presence: Presence, sender: PushSender, clock: Clock) -> None:
         self._store = store
-        self._is_connected = is_connected
+        self._presence = presence
         self._sender = sender
         self._clock = clock
         self._lines: dict[str, _Line] = {}
@@ -133,12 +134,15 @@ class WebPush:
             if target is None:
                 self._forget(device_id, line)
             elif target.last_seq > self._begin(line, target):
-                grace_seconds = PUSH_GRACE_SECONDS if self._is_connected(device_id) else 0
+                grace_seconds = PUSH_GRACE_SECONDS if await self._is_connected(device_id) else 0
                 line.add_mark(target.last_seq, now + grace_seconds)
         elif now < line.marks[0].due:
             await self._clock.wait(line.happened, line.marks[0].due)
         else:
             await self._push(device_id, line, line.marks[0])
+
+    async def _is_connected(self, device_id: str) -> bool:
+        return bool(await self._presence.connected([device_id]))
 
     def _begin(self, line: _Line, target: PushTarget) -> int:
         """Return behind which number there is something new."""
@@ -150,7 +154,7 @@ class WebPush:
         now = self._clock.now()
         entries = await self._store.read_queue(device_id, line.done_seq, BURST_ENTRIES + 1, now) or []
         entries = [entry for entry in entries if entry.seq <= mark.seq]
-        if mark.after_restart and self._is_connected(device_id):
+        if mark.after_restart and await self._is_connected(device_id):
             entries = []
         push = next_push(entries, mark.seq, as_one=mark.after_restart, bare_seq=line.bare_seq)
         target = await self._store.find_push_target(device_id)

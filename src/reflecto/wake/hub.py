@@ -1,23 +1,26 @@
 """`core.ports.wakeups.Wakeups` for one process: which streams and long polls are open in it, and waking them."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from reflecto.contract.limits import HEARTBEAT_SECONDS, STREAMS_MAX_PER_DEVICE
 from reflecto.core.clock import Clock, Timer
-from reflecto.core.ports.wakeups import Stream
+from reflecto.core.ports.presence import Presence
+from reflecto.core.ports.wakeups import News, Stream
 
 
 class Hub:
     """All open streams and waits. Every method is called on the event loop."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, presence: Presence) -> None:
         self._clock = clock
+        self._presence = presence
         self._streams: dict[str, list[Stream]] = {}
         self._watchers: dict[str, set[asyncio.Event]] = {}
+        self._calls: dict[str, Callable[[], object]] = {}
         self._heartbeat: Timer | None = None
-        self._on_growth: Callable[[list[str]], None] = lambda _: None
+        self._on_growth: Callable[[Collection[str]], None] = lambda _: None
         self.closed = asyncio.Event()
 
     @property
@@ -33,7 +36,7 @@ class Hub:
         """Return how many long polls wait."""
         return sum(map(len, self._watchers.values()))
 
-    def when_grown(self, callback: Callable[[list[str]], None]) -> None:
+    def when_grown(self, callback: Callable[[Collection[str]], None]) -> None:
         """Call `callback` with the devices whose queues this process has added to, whether they have streams or not."""
         self._on_growth = callback
 
@@ -46,16 +49,15 @@ class Hub:
         self.closed.set()
         if self._heartbeat is not None:
             self._heartbeat.cancel()
-        self.end_devices(list(self._streams))
-        for events in self._watchers.values():
-            for event in events:
-                event.set()
+        self._end_streams(list(self._streams))
+        self._set_watchers(self._watchers)
 
     @contextmanager
     def open_stream(self, device_id: str, stream: Stream) -> Iterator[None]:
         """Keep `stream` woken while the block runs. One too many of a device ends its oldest."""
         streams = self._streams.setdefault(device_id, [])
         streams.append(stream)
+        self._presence.open(device_id)
         if len(streams) > STREAMS_MAX_PER_DEVICE:
             streams.pop(0).end()
         if self.closing:
@@ -67,37 +69,25 @@ class Hub:
                 streams.remove(stream)
             if not streams and self._streams.get(device_id) is streams:
                 del self._streams[device_id]
+                self._presence.close(device_id)
 
-    def wake_devices(self, device_ids: Iterable[str]) -> None:
-        """Their queues have grown."""
-        grown = list(device_ids)
-        self._wake_streams(grown)
-        self._on_growth(grown)
-
-    def wake_all(self) -> None:
-        """Another process has changed the store: anything may have grown or ended. What it queued it also pushes."""
-        self._wake_streams(list(self._streams))
-        for watched_id in list(self._watchers):
-            self.wake_watchers(watched_id)
-
-    def end_devices(self, device_ids: Iterable[str]) -> None:
-        """End their streams."""
-        for device_id in device_ids:
-            for stream in list(self._streams.get(device_id, ())):
-                stream.end()
-
-    def is_connected(self, device_id: str) -> bool:
-        """Tell whether a stream of the device is open."""
-        return device_id in self._streams
-
-    def wake_watchers(self, watched_id: str) -> None:
-        """The question or pairing with this id has changed."""
-        for event in self._watchers.get(watched_id, ()):
-            event.set()
+    def tell(self, news: News) -> None:
+        """Wake, end and cancel whatever `news` is about."""
+        self._set_watchers(news.watched_ids)
+        self._wake_streams(news.device_ids)
+        self._end_streams(news.ended_ids)
+        for call in news.cancelled_calls:
+            if call in self._calls:
+                self._calls[call]()
+        if news.everything:
+            self._wake_streams(list(self._streams))
+            self._set_watchers(self._watchers)
+        if news.device_ids:
+            self._on_growth(news.device_ids)
 
     @contextmanager
     def watch(self, watched_id: str) -> Iterator[asyncio.Event]:
-        """Give an event that is set on `wake_watchers`, and when the hub closes."""
+        """Give an event that is set on every news of the id, and when the hub closes."""
         event = asyncio.Event()
         watchers = self._watchers.setdefault(watched_id, set())
         watchers.add(event)
@@ -107,6 +97,26 @@ class Hub:
             watchers.discard(event)
             if not watchers and self._watchers.get(watched_id) is watchers:
                 del self._watchers[watched_id]
+
+    @contextmanager
+    def open_call(self, call: str, cancel: Callable[[], object]) -> Iterator[None]:
+        """Call `cancel` on news that `call` is cancelled, while the block runs. The latest of a name counts."""
+        self._calls[call] = cancel
+        try:
+            yield
+        finally:
+            if self._calls.get(call) is cancel:
+                del self._calls[call]
+
+    def _set_watchers(self, watched_ids: Iterable[str]) -> None:
+        for watched_id in watched_ids:
+            for event in self._watchers.get(watched_id, ()):
+                event.set()
+
+    def _end_streams(self, device_ids: Iterable[str]) -> None:
+        for device_id in device_ids:
+            for stream in list(self._streams.get(device_id, ())):
+                stream.end()
 
     def _wake_streams(self, device_ids: Iterable[str]) -> None:
         for device_id in device_ids:

@@ -30,6 +30,7 @@ from reflecto.core.model import (
     Tap,
     Token,
 )
+from reflecto.core.ports.wakeups import News
 from reflecto.core.rules.outcomes import (
     Addition,
     Admittance,
@@ -306,8 +307,8 @@ class Store(Protocol):
     async def probe(self) -> None:
         """Find room for something new and give it back. Raises: StoreUnavailableError where there is none."""
 
-    def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
-        """Call `callback` on the running loop, within a second, after another process has changed the store."""
+    def when_changed_elsewhere(self, callback: Callable[[News], None]) -> None:
+        """Call `callback` on the running loop, within a second, with what another process has changed in the store."""
 
     async def close(self) -> None:
         """Finish what was accepted and release the store."""

@@ -1,9 +1,26 @@
 """Wake-ups: streams and long polls hear that something changed, and read it from the store themselves."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What has changed, by id: what one process tells itself and, where there are several, the others.
+
+    `device_ids`: their queues have grown. `watched_ids`: questions and pairings that have changed. `ended_ids`: devices
+    that were removed, whose streams end. `cancelled_calls`: calls that their caller wants no more. `everything`: any
+    queue, question or pairing may have changed, for all that is known; it neither ends streams nor cancels calls.
+    """
+
+    device_ids: Collection[str] = ()
+    watched_ids: Collection[str] = ()
+    ended_ids: Collection[str] = ()
+    cancelled_calls: Collection[str] = ()
+    everything: bool = False
 
 
 class Stream(Protocol):
@@ -20,29 +37,20 @@ class Stream(Protocol):
 
 
 class Wakeups(Protocol):
-    """Tells open streams and long polls that something changed; they read it from the store themselves."""
+    """Tells open streams, long polls and held calls what they wait for."""
 
     @property
     def closing(self) -> bool:
         """True once the server is stopping: nobody should wait any longer."""
 
-    def wake_devices(self, device_ids: Iterable[str]) -> None:
-        """Their queues have grown."""
-
-    def wake_all(self) -> None:
-        """Anything may have changed."""
-
-    def end_devices(self, device_ids: Iterable[str]) -> None:
-        """End their streams: they were revoked."""
-
-    def is_connected(self, device_id: str) -> bool:
-        """Tell whether a stream of the device is open."""
-
-    def wake_watchers(self, watched_id: str) -> None:
-        """The question or pairing with this id has changed."""
+    def tell(self, news: News) -> None:
+        """Wake, end and cancel whatever `news` is about. Called after the commit that made it."""
 
     def watch(self, watched_id: str) -> AbstractContextManager[asyncio.Event]:
-        """Give an event that is set whenever `wake_watchers` is called for the id, and when the server stops."""
+        """Give an event that is set on every news of the id, and when the server stops."""
 
     def open_stream(self, device_id: str, stream: Stream) -> AbstractContextManager[None]:
-        """Wake, beat and end `stream` while the block runs."""
+        """Wake, beat and end `stream` while the block runs; the device counts as connected."""
+
+    def open_call(self, call: str, cancel: Callable[[], object]) -> AbstractContextManager[None]:
+        """Call `cancel` on news that `call` is cancelled, while the block runs."""

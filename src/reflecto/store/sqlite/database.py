@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.core.ports.wakeups import News
 from reflecto.store.sqlite.connection import migrate, open_connection
 from reflecto.store.sqlite.room import Room, is_disk_error
 from reflecto.store.sqlite.writer import Writer
@@ -67,8 +68,8 @@ class Database:
             pass
         return result
 
-    def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
-        """Call `callback` on the loop after another process has committed."""
+    def when_changed_elsewhere(self, callback: Callable[[News], None]) -> None:
+        """Call `callback` on the loop after another process has committed, with what that may have changed."""
         self._writer.when_changed_elsewhere(callback)
 
     def read(self, operation: Callable[[sqlite3.Connection], T]) -> T:

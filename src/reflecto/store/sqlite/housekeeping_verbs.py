@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from reflecto.contract.limits import RECEIPT_SECONDS, RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
+from reflecto.core.ports.wakeups import News
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import delete_step
 
@@ -71,7 +72,7 @@ class HousekeepingVerbs:
 
         await self._database.write(take_and_give_back)
 
-    def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
+    def when_changed_elsewhere(self, callback: Callable[[News], None]) -> None:
         self._database.when_changed_elsewhere(callback)
 
     async def close(self) -> None:

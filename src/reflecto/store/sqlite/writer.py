@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.core.ports.wakeups import News
 from reflecto.store.sqlite.connection import open_connection
 from reflecto.store.sqlite.room import TIGHT, Room, is_disk_error, put_log_away
 
@@ -54,7 +55,7 @@ class Writer:
         self._busy = False
         self._failing = False
         self._closed = False
-        self._on_foreign_commit: Callable[[], None] = lambda: None
+        self._on_foreign_commit: Callable[[News], None] = lambda _: None
         self._batches: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
         self._thread.start()
@@ -81,8 +82,8 @@ class Writer:
         self._first = operation
         await self.run(lambda _connection: None, frees=True)
 
-    def when_changed_elsewhere(self, callback: Callable[[], None]) -> None:
-        """Call `callback` on the loop after another process has committed."""
+    def when_changed_elsewhere(self, callback: Callable[[News], None]) -> None:
+        """Call `callback` on the loop after another process has committed: of what, SQLite does not tell."""
         self._on_foreign_commit = callback
 
     async def close(self) -> None:
@@ -134,7 +135,7 @@ class Writer:
                 connection = connection or open_connection(self._path, log_bytes=self._room.log_bytes)
                 version = connection.execute("PRAGMA data_version").fetchone()[0]  # own commits do not change it
                 if seen_version is not None and version != seen_version:
-                    self._loop.call_soon_threadsafe(self._on_foreign_commit)
+                    self._loop.call_soon_threadsafe(self._on_foreign_commit, News(everything=True))
                 seen_version = version
                 if not batch:
                     self._room.make_reserve()  # when nobody waits
