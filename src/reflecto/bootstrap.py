@@ -20,11 +20,11 @@ from reflecto.api.forwarded import ForwardedWatch
 from reflecto.api.gate import Gate
 from reflecto.api.health import health_routes
 from reflecto.api.hooks import hook_routes
-from reflecto.api.interactions import interaction_routes
 from reflecto.api.mcp import McpEndpoint
 from reflecto.api.messages import message_routes
 from reflecto.api.metrics import metrics_routes
 from reflecto.api.operations.alarms import ALARMS
+from reflecto.api.operations.questions import ANSWERING, QUESTIONS
 from reflecto.api.pairing import pairing_routes, relay_routes
 from reflecto.api.push import push_routes
 from reflecto.api.pushover import pushover_routes
@@ -166,7 +166,7 @@ class Services(UseCases):
         gate = Gate(auth, self.quotas)
         mcp = McpEndpoint(auth, self.hub, self.clock, self.hub.closed)
         routes = [
-            *interaction_routes(gate, self.interactions),
+            *routes_of([*QUESTIONS, *ANSWERING], self, gate),
             *message_routes(gate, self.messages, self.documents, self.rings, self.reminders),
             *pushover_routes(
                 gate,

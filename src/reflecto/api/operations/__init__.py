@@ -3,11 +3,11 @@
 from typing import Final
 
 from reflecto.api.operations.alarms import ALARMS
-from reflecto.api.operations.devices import DEVICES
+from reflecto.api.operations.devices import DEVICES, TOKENS
 from reflecto.api.operations.operation import AnyOperation
 from reflecto.api.operations.pairing import PAIRING
 from reflecto.api.operations.pushover import PUSHOVER
-from reflecto.api.operations.questions import QUESTIONS
+from reflecto.api.operations.questions import ANSWERING, QUESTIONS
 from reflecto.api.operations.receipts import RECEIPTS
 from reflecto.api.operations.sending import SENDING
 from reflecto.api.operations.server import SERVER
@@ -25,6 +25,8 @@ OPERATIONS: Final[tuple[AnyOperation, ...]] = (
     *PUSHOVER,
     *RECEIPTS,
     *DEVICES,
+    *ANSWERING,
+    *TOKENS,
     *ALARMS,
     *PAIRING,
     *SERVER,

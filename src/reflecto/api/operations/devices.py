@@ -26,7 +26,6 @@ from reflecto.contract.devices import (
     SyncPage,
     UpdateDeviceRequest,
 )
-from reflecto.contract.interactions import AnswerRequest, AnswerResponse
 from reflecto.contract.tokens import CreateTokenRequest, NewToken, TokenLabelList, TokenList
 
 TAG: Final = "Devices"
@@ -172,25 +171,8 @@ DEVICES: Final[tuple[AnyOperation, ...]] = (
         body=json_body(AckRequest),
         successes=(done(204, "It is dropped."),),
     ),
-    Operation(
-        method="POST",
-        path="/v1/interactions/{id}/answer",
-        id="answerInteraction",
-        tag=TAG,
-        summary="Answer a question",
-        description="With a phone's token. The first answer wins; the winner may repeat its own.",
-        curl=curl(
-            '"$REFLECTO_URL/v1/interactions/$ID/answer"',
-            AS_DEVICE,
-            SENDING_JSON,
-            '-d "{\\"choice_index\\": 0, \\"answered_at\\": $(date +%s)}"',
-        ),
-        caller=DEVICE,
-        body=json_body(AnswerRequest),
-        parameters=(path_id("int", "question"),),
-        successes=(done(200, "The answer is recorded.", AnswerResponse),),
-        errors=(errors.SCOPE_DENIED, errors.NOT_FOUND, errors.ALREADY_ANSWERED, errors.INTERACTION_CLOSED),
-    ),
+)
+TOKENS: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="GET",
         path="/v1/tokens",

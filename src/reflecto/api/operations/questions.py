@@ -2,12 +2,14 @@
 
 from typing import Final
 
-from reflecto.api.callers import SENDER
+from reflecto.api.callers import DEVICE, SENDER
+from reflecto.api.http import Reply
 from reflecto.api.operations.operation import (
+    AS_DEVICE,
     AS_SENDER,
     AS_TEST_SENDER,
     SENDING_JSON,
-    AnyOperation,
+    Admitted,
     Operation,
     Parameter,
     curl,
@@ -15,14 +17,19 @@ from reflecto.api.operations.operation import (
     json_body,
     path_id,
 )
+from reflecto.api.patience import answer_unless_gone
 from reflecto.contract import errors
 from reflecto.contract.interactions import (
+    AnswerRequest,
+    AnswerResponse,
     CreateInteractionRequest,
     CreateInteractionResponse,
     InteractionState,
     SimulateRequest,
 )
-from reflecto.contract.limits import PENDING_MAX_PER_OWNER, WAIT_MAX_SECONDS
+from reflecto.contract.limits import PENDING_MAX_PER_OWNER, POLL_RETRY_AFTER_SECONDS, WAIT_MAX_SECONDS
+from reflecto.core.model import Device
+from reflecto.core.sender import Sender
 
 TAG: Final = "Interactions"
 _ID: Final = path_id("int", "question")
@@ -34,10 +41,60 @@ _WAIT: Final = Parameter(
 )
 _POLL: Final = "While the question is pending: when to ask again, in seconds"
 
-QUESTIONS: Final[tuple[AnyOperation, ...]] = (
+
+async def ask(call: Admitted[Sender, CreateInteractionRequest]) -> Reply:
+    """Ask, or find the question that was asked before."""
+    asked = await call.use_cases.interactions.ask(call.caller, call.body)
+    headers = {}
+    if asked.replayed:
+        headers["idempotent-replayed"] = "true"
+    if asked.mismatch:
+        headers["idempotency-mismatch"] = "true"
+    reply = CreateInteractionResponse(asked.interaction_id, asked.expires_at)
+    return Reply(200 if asked.replayed else 201, reply, headers)
+
+
+async def read(call: Admitted[Sender, None]) -> Reply:
+    """Tell how a question stands, or wait until it has ended."""
+    interactions, question_id = call.use_cases.interactions, call.path_params["id"]
+    seconds = call.wait_seconds()
+    if not seconds:
+        return _state_reply(await interactions.read(call.caller, question_id))
+
+    async def wait() -> Reply:
+        return _state_reply(await interactions.wait(call.caller, question_id, seconds))
+
+    return await answer_unless_gone(call, wait())
+
+
+async def withdraw(call: Admitted[Sender, None]) -> Reply:
+    """Withdraw a question."""
+    return _state_reply(await call.use_cases.interactions.cancel(call.caller, call.path_params["id"]))
+
+
+async def simulate(call: Admitted[Sender, SimulateRequest]) -> Reply:
+    """Answer a test token's question."""
+    return _state_reply(await call.use_cases.interactions.simulate(call.caller, call.path_params["id"], call.body))
+
+
+async def answer(call: Admitted[Device, AnswerRequest]) -> Reply:
+    """Record a tap."""
+    return Reply(200, await call.use_cases.interactions.answer(call.caller, call.path_params["id"], call.body))
+
+
+def _state_reply(state: InteractionState) -> Reply:
+    pending = state.status == "pending"
+    return Reply(200, state, {"retry-after": str(POLL_RETRY_AFTER_SECONDS)} if pending else {})
+
+
+QUESTIONS: Final = (
     Operation(
         method="POST",
         path="/v1/interactions",
+        caller=SENDER,
+        handler=ask,
+        body=json_body(CreateInteractionRequest),
+        limited=True,
         id="createInteraction",
         tag=TAG,
         summary="Ask a question on the paired phone",
@@ -56,8 +113,6 @@ QUESTIONS: Final[tuple[AnyOperation, ...]] = (
             SENDING_JSON,
             '-d \'{"question": "Deploy build 42 to production?", "idempotency_key": "deploy-42"}\'',
         ),
-        caller=SENDER,
-        body=json_body(CreateInteractionRequest),
         successes=(
             done(
                 200,
@@ -80,11 +135,12 @@ QUESTIONS: Final[tuple[AnyOperation, ...]] = (
             errors.TOO_MANY_PENDING,
             errors.QUEUE_FULL,
         ),
-        limited=True,
     ),
     Operation(
         method="GET",
         path="/v1/interactions/{id}",
+        caller=SENDER,
+        handler=read,
         id="getInteraction",
         tag=TAG,
         summary="Read a question and its answer, or wait for it",
@@ -95,27 +151,30 @@ QUESTIONS: Final[tuple[AnyOperation, ...]] = (
             "Readable by the token that asked, until 24 hours after the question's end. Waiting costs no quota."
         ),
         curl=curl('"$REFLECTO_URL/v1/interactions/$ID?wait=50"', AS_SENDER),
-        caller=SENDER,
-        successes=(done(200, "The question as it stands.", InteractionState, Retry_After=_POLL),),
         parameters=(_ID, _WAIT),
+        successes=(done(200, "The question as it stands.", InteractionState, Retry_After=_POLL),),
         errors=(errors.INVALID_WAIT, errors.NOT_FOUND),
     ),
     Operation(
         method="DELETE",
         path="/v1/interactions/{id}",
+        caller=SENDER,
+        handler=withdraw,
         id="cancelInteraction",
         tag=TAG,
         summary="Withdraw a question",
         description="The prompts vanish from the phones. May be repeated.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/interactions/$ID"', AS_SENDER),
-        caller=SENDER,
-        successes=(done(200, "The question, cancelled.", InteractionState),),
         parameters=(_ID,),
+        successes=(done(200, "The question, cancelled.", InteractionState),),
         errors=(errors.NOT_FOUND, errors.ALREADY_ANSWERED, errors.INTERACTION_CLOSED),
     ),
     Operation(
         method="POST",
         path="/v1/interactions/{id}/simulate",
+        caller=SENDER,
+        handler=simulate,
+        body=json_body(SimulateRequest),
         id="simulateAnswer",
         tag=TAG,
         summary="Answer a test token's own question",
@@ -123,10 +182,31 @@ QUESTIONS: Final[tuple[AnyOperation, ...]] = (
         curl=curl(
             '"$REFLECTO_URL/v1/interactions/$ID/simulate"', AS_TEST_SENDER, SENDING_JSON, '-d \'{"choice": "Approve"}\''
         ),
-        caller=SENDER,
-        body=json_body(SimulateRequest),
-        successes=(done(200, "The question, answered.", InteractionState),),
         parameters=(_ID,),
+        successes=(done(200, "The question, answered.", InteractionState),),
+        errors=(errors.SCOPE_DENIED, errors.NOT_FOUND, errors.ALREADY_ANSWERED, errors.INTERACTION_CLOSED),
+    ),
+)
+# Of the device side, and listed there.
+ANSWERING: Final = (
+    Operation(
+        method="POST",
+        path="/v1/interactions/{id}/answer",
+        caller=DEVICE,
+        handler=answer,
+        body=json_body(AnswerRequest),
+        id="answerInteraction",
+        tag="Devices",
+        summary="Answer a question",
+        description="With a phone's token. The first answer wins; the winner may repeat its own.",
+        curl=curl(
+            '"$REFLECTO_URL/v1/interactions/$ID/answer"',
+            AS_DEVICE,
+            SENDING_JSON,
+            '-d "{\\"choice_index\\": 0, \\"answered_at\\": $(date +%s)}"',
+        ),
+        parameters=(path_id("int", "question"),),
+        successes=(done(200, "The answer is recorded.", AnswerResponse),),
         errors=(errors.SCOPE_DENIED, errors.NOT_FOUND, errors.ALREADY_ANSWERED, errors.INTERACTION_CLOSED),
     ),
 )
