@@ -15,7 +15,6 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from reflecto.api.app import create_app
 from reflecto.api.auth import Authenticator
-from reflecto.api.devices import device_routes
 from reflecto.api.forwarded import ForwardedWatch
 from reflecto.api.gate import Gate
 from reflecto.api.health import health_routes
@@ -24,15 +23,15 @@ from reflecto.api.mcp import McpEndpoint
 from reflecto.api.messages import message_routes
 from reflecto.api.metrics import metrics_routes
 from reflecto.api.operations.alarms import ALARMS
+from reflecto.api.operations.devices import DEVICES, LISTING
 from reflecto.api.operations.questions import ANSWERING, QUESTIONS
+from reflecto.api.operations.sync import SYNC
+from reflecto.api.operations.tokens import TOKENS
 from reflecto.api.pairing import pairing_routes, relay_routes
-from reflecto.api.push import push_routes
 from reflecto.api.pushover import pushover_routes
 from reflecto.api.receipts import receipt_routes
 from reflecto.api.reference import reference_routes
 from reflecto.api.routes import routes_of
-from reflecto.api.sync import sync_routes
-from reflecto.api.tokens import token_routes
 from reflecto.api.use_cases import UseCases
 from reflecto.api.webapp import webapp_routes
 from reflecto.config import Settings
@@ -101,7 +100,6 @@ class Services(UseCases):
     hub: Hub
     presence: MemoryPresence
     push: WebPush
-    push_key: str  # the public VAPID key, base64url
     last_seen: LastSeen
     callbacks: HttpsCallbacks
     callback_allow_private: bool
@@ -136,6 +134,7 @@ class Services(UseCases):
             store=store,
             hub=hub,
             presence=presence,
+            wakeups=hub,
             push=web_push,
             push_key=push.keys.public,
             clock=clock,
@@ -166,7 +165,7 @@ class Services(UseCases):
         gate = Gate(auth, self.quotas)
         mcp = McpEndpoint(auth, self.hub, self.clock, self.hub.closed)
         routes = [
-            *routes_of([*QUESTIONS, *ANSWERING], self, gate),
+            *routes_of([*QUESTIONS, *LISTING, *DEVICES, *SYNC, *ANSWERING, *TOKENS], self, gate),
             *message_routes(gate, self.messages, self.documents, self.rings, self.reminders),
             *pushover_routes(
                 gate,
@@ -178,12 +177,8 @@ class Services(UseCases):
             *receipt_routes(auth, self.emergencies),
             *routes_of(ALARMS, self, gate),
             *hook_routes(gate, self.interactions, self.messages, self.clock),
-            *device_routes(auth, self.devices, self.enrolment),
-            *push_routes(auth, self.push_key),
             *pairing_routes(auth, self.pairings),
             *relay_routes(auth, self.relay),
-            *token_routes(auth, self.tokens),
-            *sync_routes(auth, self.devices, self.hub),
             *health_routes(self.store, self.clock),
             *metrics_routes(
                 {

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from reflecto.api.gate import Gate
 from reflecto.api.http import Call, Endpoint, Reply
-from reflecto.api.operations.operation import Admitted, AnyOperation
+from reflecto.api.operations.operation import Admitted, AnyOperation, Handler
 from reflecto.api.pushover_shape import pushover_shape
 from reflecto.api.use_cases import UseCases
 
@@ -36,7 +36,12 @@ def _with_variables_last(paths: Iterable[str]) -> list[str]:
 
 
 def _route(path: str, operations: list[AnyOperation], use_cases: UseCases, gate: Gate) -> Route:
-    handlers: dict[str, Any] = {operation.method: _Serving(operation, use_cases, gate) for operation in operations}
+    handlers: dict[str, Any] = {
+        operation.method: _Serving(operation, operation.handler, use_cases, gate) for operation in operations
+    }
+    for operation in operations:
+        if operation.head is not None:
+            handlers["HEAD"] = _Serving(operation, operation.head, use_cases, gate)
     if operations[0].error_shape == "pushover":
         return Route(path, Endpoint(shape=pushover_shape, **handlers))
     return Route(path, Endpoint(**handlers))
@@ -45,8 +50,9 @@ def _route(path: str, operations: list[AnyOperation], use_cases: UseCases, gate:
 class _Serving:
     """Serves one operation: who calls, then the body, then the handler; of a token in the body the body comes first."""
 
-    def __init__(self, operation: AnyOperation, use_cases: UseCases, gate: Gate) -> None:
+    def __init__(self, operation: AnyOperation, handler: Handler[Any, Any], use_cases: UseCases, gate: Gate) -> None:
         self._operation = operation
+        self._handler = handler
         self._use_cases = use_cases
         self._gate = gate
 
@@ -62,7 +68,7 @@ class _Serving:
         async def answer() -> Reply | None:
             given = body if operation.caller.in_body else await operation.body.read(self._use_cases, call)
             async with operation.caller.watching(auth, call):
-                return await operation.handler(
+                return await self._handler(
                     Admitted(call.scope, call.receive, call.send, self._use_cases, caller, given)
                 )
 

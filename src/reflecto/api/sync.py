@@ -1,4 +1,4 @@
-"""The sync stream and its acknowledgements. Source: devices.md "Sync".
+"""The sync stream. Source: devices.md "Sync".
 
 An idle stream is one task that waits for the disconnect; a second one lives only while something is being sent.
 What waits to be sent is not buffered here: it is read from the queue in the store, a page at a time.
@@ -9,17 +9,13 @@ import logging
 from typing import Final
 
 import msgspec
-from starlette.routing import Route
 
-from reflecto.api.auth import Authenticator, bearer_of
-from reflecto.api.http import Call, Endpoint, Reply
-from reflecto.contract.devices import AckRequest, SyncEntry, SyncPage
+from reflecto.api.http import Call
+from reflecto.contract.devices import SyncEntry
 from reflecto.contract.errors import ApiError
-from reflecto.contract.limits import SEQ_MAX
-from reflecto.core.devices import Devices, sync_start
+from reflecto.core.devices import Devices
 from reflecto.core.model import QueueEntry
 from reflecto.core.ports.store import StoreUnavailableError
-from reflecto.core.ports.wakeups import Wakeups
 from reflecto.crypto.encoding import encode_base64
 
 HEADERS: Final = [
@@ -30,39 +26,6 @@ HEADERS: Final = [
 COMMENT: Final = b":\n\n"
 
 logger = logging.getLogger(__name__)
-
-
-def sync_routes(auth: Authenticator, devices: Devices, wakeups: Wakeups) -> list[Route]:
-    """Return the routes under /v1/sync."""
-
-    async def sync(call: Call) -> None:
-        device = await auth.device(call)
-        stream = SyncStream(call, devices, device.id, sync_start(device, _cursor_of(call)))
-        with wakeups.open_stream(device.id, stream):
-            # Again, now that a revocation would end the stream: one in between must not slip through.
-            await devices.authenticate(bearer_of(call))
-            await stream.run()
-
-    async def describe(call: Call) -> Reply:
-        """Answer HEAD: a stream without a body would never end, and block its connection."""
-        await auth.device(call)
-        return Reply(200, None, {name.decode(): value.decode() for name, value in HEADERS if name != b"cache-control"})
-
-    async def read_entries(call: Call) -> Reply:
-        device = await auth.device(call)
-        page = await devices.read_queue(device.id, sync_start(device, _cursor_of(call)))
-        return Reply(200, SyncPage(tuple(_entry_of(entry) for entry in page)))
-
-    async def ack(call: Call) -> Reply:
-        device = await auth.device(call)
-        await devices.ack(device, (await call.json(AckRequest)).seq)
-        return Reply(204)
-
-    return [
-        Route("/v1/sync", Endpoint(GET=sync, HEAD=describe)),
-        Route("/v1/sync/entries", Endpoint(GET=read_entries)),
-        Route("/v1/sync/ack", Endpoint(POST=ack)),
-    ]
 
 
 class SyncStream:
@@ -148,14 +111,9 @@ class SyncStream:
 
 def event_of(entry: QueueEntry) -> bytes:
     """Return the entry as a `message` event."""
-    return b"id: %d\nevent: message\ndata: %b\n\n" % (entry.seq, msgspec.json.encode(_entry_of(entry)))
+    return b"id: %d\nevent: message\ndata: %b\n\n" % (entry.seq, msgspec.json.encode(entry_of(entry)))
 
 
-def _entry_of(entry: QueueEntry) -> SyncEntry:
+def entry_of(entry: QueueEntry) -> SyncEntry:
+    """Return the entry as it is sent."""
     return SyncEntry(entry.seq, entry.sender, encode_base64(entry.blob), entry.expires_at)
-
-
-def _cursor_of(call: Call) -> int | None:
-    """Return the client's cursor; one that this server cannot have issued counts as none."""
-    given = call.query("after") or call.header(b"last-event-id") or ""
-    return int(given) if given.isascii() and given.isdigit() and len(given) <= len(str(SEQ_MAX)) else None

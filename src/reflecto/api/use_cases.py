@@ -10,6 +10,7 @@ from reflecto.core.enrolment import Enrolment
 from reflecto.core.interactions import Interactions
 from reflecto.core.messages import Messages
 from reflecto.core.pairing import Pairings
+from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.relay import Relay
 from reflecto.core.reminders import Reminders
@@ -34,3 +35,5 @@ class UseCases:
     rings: Rings
     reminders: Reminders
     emergencies: Emergencies
+    push_key: str  # the public VAPID key, base64url
+    wakeups: Wakeups

@@ -3,7 +3,7 @@
 from typing import Final
 
 from reflecto.api.operations.alarms import ALARMS
-from reflecto.api.operations.devices import DEVICES, TOKENS
+from reflecto.api.operations.devices import DEVICES, LISTING
 from reflecto.api.operations.operation import AnyOperation
 from reflecto.api.operations.pairing import PAIRING
 from reflecto.api.operations.pushover import PUSHOVER
@@ -11,6 +11,8 @@ from reflecto.api.operations.questions import ANSWERING, QUESTIONS
 from reflecto.api.operations.receipts import RECEIPTS
 from reflecto.api.operations.sending import SENDING
 from reflecto.api.operations.server import SERVER
+from reflecto.api.operations.sync import SYNC
+from reflecto.api.operations.tokens import TOKENS
 
 TAGS: Final = {
     "Interactions": "Ask a question on the owner's phones and read the tap that answers it.",
@@ -22,9 +24,11 @@ TAGS: Final = {
 OPERATIONS: Final[tuple[AnyOperation, ...]] = (
     *QUESTIONS,
     *SENDING,
+    *LISTING,
     *PUSHOVER,
     *RECEIPTS,
     *DEVICES,
+    *SYNC,
     *ANSWERING,
     *TOKENS,
     *ALARMS,

@@ -1,14 +1,15 @@
-"""The device side: enrolling, syncing, answering, and the owner's tokens. Source: devices.md, docs/protocol.md."""
+"""Enrolling, listing, changing and removing devices. Source: devices.md, docs/protocol.md."""
 
 from typing import Final
 
-from reflecto.api.callers import DEVICE, whoever_has_a_code
+from reflecto.api.callers import DEVICE, EITHER, whoever_has_a_code
+from reflecto.api.http import Reply
 from reflecto.api.operations.operation import (
     AS_DEVICE,
+    AS_SENDER,
     SENDING_JSON,
-    AnyOperation,
+    Admitted,
     Operation,
-    Parameter,
     Success,
     curl,
     done,
@@ -17,32 +18,69 @@ from reflecto.api.operations.operation import (
 )
 from reflecto.contract import errors
 from reflecto.contract.devices import (
-    AckRequest,
+    DeviceList,
     DeviceState,
     EnrollRequest,
     EnrollResponse,
     InvitationResponse,
-    PushKeyResponse,
-    SyncPage,
+    PeerList,
     UpdateDeviceRequest,
 )
-from reflecto.contract.tokens import CreateTokenRequest, NewToken, TokenLabelList, TokenList
+from reflecto.core.model import Device
+from reflecto.core.sender import Sender
 
 TAG: Final = "Devices"
-_AFTER: Final = Parameter(
-    name="after",
-    place="query",
-    description="The last number the device has; one the server cannot have issued counts as none",
-    schema={"type": "string", "examples": ["7"]},
-)
-_LAST_EVENT_ID: Final = Parameter(
-    name="Last-Event-ID", place="header", description="The same, as browsers send it", schema={"type": "string"}
-)
 
-DEVICES: Final[tuple[AnyOperation, ...]] = (
+
+async def enroll(call: Admitted[None, EnrollRequest]) -> Reply:
+    """Redeem a setup code."""
+    return Reply(201, await call.use_cases.enrolment.enroll(call.body, call.client_address))
+
+
+async def invite(call: Admitted[Device, None]) -> Reply:
+    """Make a setup code."""
+    invitation, link = await call.use_cases.enrolment.invite_for(call.caller)
+    return Reply(201, InvitationResponse(invitation.code, link, invitation.expires_at))
+
+
+async def list_devices(call: Admitted[Sender | Device, None]) -> Reply:
+    """List the owner's devices; only another device is told their keys."""
+    devices = call.use_cases.devices
+    if isinstance(call.caller, Device):
+        return Reply(200, await devices.list_for_device(call.caller))
+    return Reply(200, await devices.list_of_owner(call.caller.token.owner_id))
+
+
+async def update_self(call: Admitted[Device, UpdateDeviceRequest]) -> Reply:
+    """Take over what a device reports of itself."""
+    return Reply(200, await call.use_cases.devices.update(call.caller, call.body))
+
+
+async def remove_self(call: Admitted[Device, None]) -> Reply:
+    """Unpair the caller."""
+    await call.use_cases.devices.remove(call.caller, call.caller.id)
+    return Reply(204)
+
+
+async def remove_device(call: Admitted[Device, None]) -> Reply:
+    """Unpair a device."""
+    await call.use_cases.devices.remove(call.caller, call.path_params["id"])
+    return Reply(204)
+
+
+async def disconnect(call: Admitted[Device, None]) -> Reply:
+    """Delete the owner."""
+    await call.use_cases.devices.disconnect(call.caller)
+    return Reply(204)
+
+
+DEVICES: Final = (
     Operation(
         method="POST",
         path="/v1/enroll",
+        caller=whoever_has_a_code("The setup code lets a device in that has no token yet"),
+        handler=enroll,
+        body=json_body(EnrollRequest),
         id="enrollDevice",
         tag=TAG,
         summary="Enrol a device with a setup code",
@@ -55,56 +93,58 @@ DEVICES: Final[tuple[AnyOperation, ...]] = (
             ' "label": "Pixel 9", "type": "android", "class": "phone"}\n'
             "END",
         ),
-        caller=whoever_has_a_code("The setup code lets a device in that has no token yet"),
-        body=json_body(EnrollRequest),
         successes=(done(201, "The device is enrolled.", EnrollResponse),),
         errors=(errors.INVALID_CODE, errors.TOO_MANY_DEVICES, errors.RATE_LIMIT_EXCEEDED),
     ),
     Operation(
         method="POST",
         path="/v1/invitations",
+        caller=DEVICE,
+        handler=invite,
         id="inviteDevice",
         tag=TAG,
         summary="Make a setup code for one more device",
         description="With a phone's token. The code works once and for 10 minutes.",
         curl=curl('-X POST "$REFLECTO_URL/v1/invitations"', AS_DEVICE),
-        caller=DEVICE,
         successes=(done(201, "The code and its link.", InvitationResponse),),
         errors=(errors.SCOPE_DENIED,),
     ),
     Operation(
         method="PATCH",
         path="/v1/devices/self",
+        caller=DEVICE,
+        handler=update_self,
+        body=json_body(UpdateDeviceRequest),
         id="updateDevice",
         tag=TAG,
         summary="Report label and app build",
         description="What is absent stays as it is.",
         curl=curl('-X PATCH "$REFLECTO_URL/v1/devices/self"', AS_DEVICE, SENDING_JSON, "-d '{\"app_build\": 42}'"),
-        caller=DEVICE,
-        body=json_body(UpdateDeviceRequest),
         successes=(done(200, "The device as it is now.", DeviceState),),
     ),
     Operation(
         method="DELETE",
         path="/v1/devices/self",
+        caller=DEVICE,
+        handler=remove_self,
         id="leave",
         tag=TAG,
         summary="Unpair this device",
         description="Its keys, queue and token are gone at once; its streams end.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/devices/self"', AS_DEVICE),
-        caller=DEVICE,
         successes=(done(204, "The device is gone."),),
         errors=(errors.NOT_FOUND,),
     ),
     Operation(
         method="DELETE",
         path="/v1/devices/{id}",
+        caller=DEVICE,
+        handler=remove_device,
         id="removeDevice",
         tag=TAG,
         summary="Unpair a device",
         description="With a phone's token any device of the owner, with a desktop's only itself.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/devices/$DEVICE_ID"', AS_DEVICE),
-        caller=DEVICE,
         parameters=(path_id("dev", "device"),),
         successes=(done(204, "The device is gone."),),
         errors=(errors.SCOPE_DENIED, errors.NOT_FOUND),
@@ -112,102 +152,29 @@ DEVICES: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="DELETE",
         path="/v1/owner",
+        caller=DEVICE,
+        handler=disconnect,
         id="disconnect",
         tag=TAG,
         summary="Delete the owner and everything of theirs",
         description="With a phone's token: devices, tokens, questions, reminders and queues.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/owner"', AS_DEVICE),
-        caller=DEVICE,
         successes=(done(204, "Nothing of the owner is left."),),
         errors=(errors.SCOPE_DENIED,),
     ),
-    Operation(
-        method="GET",
-        path="/v1/sync",
-        id="sync",
-        tag=TAG,
-        summary="Receive what is sent, as it comes",
-        description=(
-            "Server-Sent Events: first the backlog, then what comes. Each event is a `SyncEntry` under its `seq`; "
-            "a comment comes every 20 seconds."
-        ),
-        curl=curl('-N "$REFLECTO_URL/v1/sync"', AS_DEVICE),
-        caller=DEVICE,
-        parameters=(_AFTER, _LAST_EVENT_ID),
-        successes=(Success(status=200, description="The stream.", content_type="text/event-stream"),),
-    ),
-    Operation(
-        method="GET",
-        path="/v1/sync/entries",
-        id="readQueue",
-        tag=TAG,
-        summary="Read some of what waits",
-        description="For a device that was woken and cannot keep a stream.",
-        curl=curl('"$REFLECTO_URL/v1/sync/entries?after=0"', AS_DEVICE),
-        caller=DEVICE,
-        parameters=(_AFTER, _LAST_EVENT_ID),
-        successes=(done(200, "The next entries.", SyncPage),),
-    ),
-    Operation(
-        method="GET",
-        path="/v1/push/key",
-        id="readPushKey",
-        tag=TAG,
-        summary="Read the server's key for Web Push",
-        description="What a browser needs to subscribe; the subscription is reported with `PATCH /v1/devices/self`.",
-        curl=curl('"$REFLECTO_URL/v1/push/key"', AS_DEVICE),
-        caller=DEVICE,
-        successes=(done(200, "The key.", PushKeyResponse),),
-    ),
-    Operation(
-        method="POST",
-        path="/v1/sync/ack",
-        id="acknowledge",
-        tag=TAG,
-        summary="Let the server drop what the device has",
-        description="Everything up to and including `seq`.",
-        curl=curl('"$REFLECTO_URL/v1/sync/ack"', AS_DEVICE, SENDING_JSON, "-d '{\"seq\": 0}'"),
-        caller=DEVICE,
-        body=json_body(AckRequest),
-        successes=(done(204, "It is dropped."),),
-    ),
 )
-TOKENS: Final[tuple[AnyOperation, ...]] = (
+# Senders may list devices too: listed among their calls.
+LISTING: Final = (
     Operation(
         method="GET",
-        path="/v1/tokens",
-        id="listTokens",
-        tag=TAG,
-        summary="List the owner's sender tokens",
-        description="Never their plaintext. A desktop gets ids and labels only.",
-        curl=curl('"$REFLECTO_URL/v1/tokens"', AS_DEVICE),
-        caller=DEVICE,
-        successes=(Success(status=200, description="The live tokens.", models=(TokenList, TokenLabelList)),),
-    ),
-    Operation(
-        method="POST",
-        path="/v1/tokens",
-        id="createToken",
-        tag=TAG,
-        summary="Make a sender token",
-        description="With a phone's token. The plaintext is in this reply and never again.",
-        curl=curl('"$REFLECTO_URL/v1/tokens"', AS_DEVICE, SENDING_JSON, '-d \'{"label": "CI", "scopes": ["ask"]}\''),
-        caller=DEVICE,
-        body=json_body(CreateTokenRequest),
-        successes=(done(201, "The token.", NewToken),),
-        errors=(errors.SCOPE_DENIED, errors.TOO_MANY_TOKENS),
-    ),
-    Operation(
-        method="DELETE",
-        path="/v1/tokens/{id}",
-        id="revokeToken",
-        tag=TAG,
-        summary="Revoke a sender token",
-        description="With a phone's token. The very next request with it is refused, and what it asked is withdrawn.",
-        curl=curl('-X DELETE "$REFLECTO_URL/v1/tokens/$TOKEN_ID"', AS_DEVICE),
-        caller=DEVICE,
-        parameters=(path_id("tok", "token"),),
-        successes=(done(204, "It is revoked."),),
-        errors=(errors.SCOPE_DENIED, errors.NOT_FOUND),
+        path="/v1/devices",
+        caller=EITHER,
+        handler=list_devices,
+        id="listDevices",
+        tag="Messages",
+        summary="List the owner's devices",
+        description="Their status; with a device token their public keys too.",
+        curl=curl('"$REFLECTO_URL/v1/devices"', AS_SENDER),
+        successes=(Success(status=200, description="The devices.", models=(DeviceList, PeerList)),),
     ),
 )

@@ -106,15 +106,17 @@ def json_body(model: type[M], max_bytes: int = JSON_BODY_MAX_BYTES) -> Body[M]:
 class Operation(Generic[C, B]):
     """One call.
 
-    `limited`: it counts against the sender's limits, and each 2xx and 429 tells how the tightest stands. `errors` are
-    those that do not follow from its caller, body and fields; see `every_error`. `curl` is a command that works as it
-    stands, once the variables in it are set. Without `handler` its route is still made by hand.
+    `head` answers HEAD where the handler of GET cannot. `limited`: it counts against the sender's limits, and each 2xx
+    and 429 tells how the tightest stands. `errors` are those that do not follow from its caller, body and fields; see
+    `every_error`. `curl` is a command that works as it stands, once the variables in it are set. Without `handler` its
+    route is still made by hand.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
     path: str
     caller: Caller[C]
     handler: Handler[C, B] = routed_by_hand
+    head: Handler[C, B] | None = None
     body: Body[B] = NO_BODY
     limited: bool = False
     error_shape: Literal["reflecto", "pushover"] = "reflecto"

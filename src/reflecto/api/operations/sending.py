@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from reflecto.api.callers import EITHER, SENDER, SENDER_IN_PATH
+from reflecto.api.callers import SENDER, SENDER_IN_PATH
 from reflecto.api.operations.operation import (
     AS_SENDER,
     JSON,
@@ -14,7 +14,6 @@ from reflecto.api.operations.operation import (
     Body,
     Operation,
     Parameter,
-    Success,
     curl,
     done,
     json_body,
@@ -22,7 +21,6 @@ from reflecto.api.operations.operation import (
     unread,
 )
 from reflecto.contract import errors
-from reflecto.contract.devices import DeviceList, PeerList
 from reflecto.contract.limits import DOCUMENT_MAX_BYTES, ENVELOPE_MAX_BYTES, RING_DELIVERY_SECONDS
 from reflecto.contract.messages import (
     DocumentRequest,
@@ -182,16 +180,5 @@ SENDING: Final[tuple[AnyOperation, ...]] = (
         parameters=(path_id("rem", "reminder"),),
         successes=(done(204, "It will not come."),),
         errors=(errors.NOT_FOUND,),
-    ),
-    Operation(
-        method="GET",
-        path="/v1/devices",
-        id="listDevices",
-        tag=TAG,
-        summary="List the owner's devices",
-        description="Their status; with a device token their public keys too.",
-        curl=curl('"$REFLECTO_URL/v1/devices"', AS_SENDER),
-        caller=EITHER,
-        successes=(Success(status=200, description="The devices.", models=(DeviceList, PeerList)),),
     ),
 )

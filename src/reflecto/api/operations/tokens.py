@@ -1,0 +1,82 @@
+"""The owner's sender tokens, from a phone. Source: devices.md "Tokens, from a phone only"."""
+
+from typing import Final
+
+from reflecto.api.callers import DEVICE
+from reflecto.api.http import Reply
+from reflecto.api.operations.operation import (
+    AS_DEVICE,
+    SENDING_JSON,
+    Admitted,
+    Operation,
+    Success,
+    curl,
+    done,
+    json_body,
+    path_id,
+)
+from reflecto.contract import errors
+from reflecto.contract.tokens import CreateTokenRequest, NewToken, TokenLabelList, TokenList
+from reflecto.core.model import Device
+
+TAG: Final = "Devices"
+
+
+async def list_tokens(call: Admitted[Device, None]) -> Reply:
+    """List the owner's tokens, as the caller may see them."""
+    return Reply(200, await call.use_cases.tokens.list_for(call.caller))
+
+
+async def create_token(call: Admitted[Device, CreateTokenRequest]) -> Reply:
+    """Make a token."""
+    return Reply(201, await call.use_cases.tokens.create(call.caller, call.body))
+
+
+async def revoke_token(call: Admitted[Device, None]) -> Reply:
+    """Revoke a token."""
+    await call.use_cases.tokens.revoke(call.caller, call.path_params["id"])
+    return Reply(204)
+
+
+TOKENS: Final = (
+    Operation(
+        method="GET",
+        path="/v1/tokens",
+        caller=DEVICE,
+        handler=list_tokens,
+        id="listTokens",
+        tag=TAG,
+        summary="List the owner's sender tokens",
+        description="Never their plaintext. A desktop gets ids and labels only.",
+        curl=curl('"$REFLECTO_URL/v1/tokens"', AS_DEVICE),
+        successes=(Success(status=200, description="The live tokens.", models=(TokenList, TokenLabelList)),),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/tokens",
+        caller=DEVICE,
+        handler=create_token,
+        body=json_body(CreateTokenRequest),
+        id="createToken",
+        tag=TAG,
+        summary="Make a sender token",
+        description="With a phone's token. The plaintext is in this reply and never again.",
+        curl=curl('"$REFLECTO_URL/v1/tokens"', AS_DEVICE, SENDING_JSON, '-d \'{"label": "CI", "scopes": ["ask"]}\''),
+        successes=(done(201, "The token.", NewToken),),
+        errors=(errors.SCOPE_DENIED, errors.TOO_MANY_TOKENS),
+    ),
+    Operation(
+        method="DELETE",
+        path="/v1/tokens/{id}",
+        caller=DEVICE,
+        handler=revoke_token,
+        id="revokeToken",
+        tag=TAG,
+        summary="Revoke a sender token",
+        description="With a phone's token. The very next request with it is refused, and what it asked is withdrawn.",
+        curl=curl('-X DELETE "$REFLECTO_URL/v1/tokens/$TOKEN_ID"', AS_DEVICE),
+        parameters=(path_id("tok", "token"),),
+        successes=(done(204, "It is revoked."),),
+        errors=(errors.SCOPE_DENIED, errors.NOT_FOUND),
+    ),
+)
