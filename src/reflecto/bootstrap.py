@@ -20,14 +20,14 @@ from reflecto.api.gate import Gate
 from reflecto.api.health import health_routes
 from reflecto.api.hooks import hook_routes
 from reflecto.api.mcp import McpEndpoint
-from reflecto.api.messages import message_routes
 from reflecto.api.metrics import metrics_routes
 from reflecto.api.operations.alarms import ALARMS
 from reflecto.api.operations.devices import DEVICES, LISTING
+from reflecto.api.operations.pairing import PAIRING
 from reflecto.api.operations.questions import ANSWERING, QUESTIONS
+from reflecto.api.operations.sending import SENDING
 from reflecto.api.operations.sync import SYNC
 from reflecto.api.operations.tokens import TOKENS
-from reflecto.api.pairing import pairing_routes, relay_routes
 from reflecto.api.pushover import pushover_routes
 from reflecto.api.receipts import receipt_routes
 from reflecto.api.reference import reference_routes
@@ -165,8 +165,9 @@ class Services(UseCases):
         gate = Gate(auth, self.quotas)
         mcp = McpEndpoint(auth, self.hub, self.clock, self.hub.closed)
         routes = [
-            *routes_of([*QUESTIONS, *LISTING, *DEVICES, *SYNC, *ANSWERING, *TOKENS], self, gate),
-            *message_routes(gate, self.messages, self.documents, self.rings, self.reminders),
+            *routes_of(
+                [*QUESTIONS, *SENDING, *LISTING, *DEVICES, *SYNC, *ANSWERING, *TOKENS, *ALARMS, *PAIRING], self, gate
+            ),
             *pushover_routes(
                 gate,
                 self.messages,
@@ -175,10 +176,7 @@ class Services(UseCases):
                 allow_private_callbacks=self.callback_allow_private,
             ),
             *receipt_routes(auth, self.emergencies),
-            *routes_of(ALARMS, self, gate),
             *hook_routes(gate, self.interactions, self.messages, self.clock),
-            *pairing_routes(auth, self.pairings),
-            *relay_routes(auth, self.relay),
             *health_routes(self.store, self.clock),
             *metrics_routes(
                 {

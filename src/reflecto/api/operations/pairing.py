@@ -2,11 +2,12 @@
 
 from typing import Final
 
-from reflecto.api.callers import DEVICE, whoever_has_a_code
+from reflecto.api.callers import CLAIMANT, DEVICE, whoever_has_a_code
+from reflecto.api.http import Reply
 from reflecto.api.operations.operation import (
     AS_DEVICE,
     SENDING_JSON,
-    AnyOperation,
+    Admitted,
     Operation,
     Parameter,
     curl,
@@ -15,7 +16,7 @@ from reflecto.api.operations.operation import (
     path_id,
 )
 from reflecto.contract import errors
-from reflecto.contract.limits import WAIT_MAX_SECONDS
+from reflecto.contract.limits import RELAY_BODY_MAX_BYTES, WAIT_MAX_SECONDS
 from reflecto.contract.pairing import (
     ApproveRequest,
     ClaimRequest,
@@ -27,6 +28,7 @@ from reflecto.contract.pairing import (
     PairingState,
     RelayRequest,
 )
+from reflecto.core.model import Device
 
 TAG: Final = "Devices"
 _ID: Final = path_id("par", "invitation")
@@ -46,10 +48,66 @@ _URL: Final = '"$REFLECTO_URL/v1/pairings/$PAIRING_ID{}"'
 _AS_CLAIMANT: Final = '-H "Authorization: Bearer $CLAIM_TOKEN"'
 _NONCE: Final = '-d "{\\"nonce\\": \\"$NONCE\\"}"'
 
-PAIRING: Final[tuple[AnyOperation, ...]] = (
+
+async def open_pairing(call: Admitted[Device, CreatePairingRequest]) -> Reply:
+    """Invite a device."""
+    return Reply(201, await call.use_cases.pairings.open(call.caller, call.body))
+
+
+async def read(call: Admitted[Device, None]) -> Reply:
+    """Tell the phone how its invitation stands, or wait for its next step."""
+    seconds, was = call.wait_seconds(), call.query("was")
+    return Reply(200, await call.use_cases.pairings.read(call.caller, call.path_params["id"], seconds, was))
+
+
+async def reject(call: Admitted[Device, None]) -> Reply:
+    """Withdraw an invitation."""
+    await call.use_cases.pairings.reject(call.caller, call.path_params["id"])
+    return Reply(204)
+
+
+async def claim(call: Admitted[None, ClaimRequest]) -> Reply:
+    """Ask to join."""
+    return Reply(201, await call.use_cases.pairings.claim(call.path_params["id"], call.body, call.client_address))
+
+
+async def read_outcome(call: Admitted[str, None]) -> Reply:
+    """Tell the new device how the invitation stands, or wait for its next step."""
+    seconds, was = call.wait_seconds(), call.query("was")
+    return Reply(200, await call.use_cases.pairings.outcome(call.caller, call.path_params["id"], seconds, was))
+
+
+async def greet(call: Admitted[Device, NonceRequest]) -> Reply:
+    """Show the phone's nonce."""
+    await call.use_cases.pairings.greet(call.caller, call.path_params["id"], call.body)
+    return Reply(204)
+
+
+async def reveal(call: Admitted[str, NonceRequest]) -> Reply:
+    """Reveal the new device's nonce."""
+    await call.use_cases.pairings.reveal(call.caller, call.path_params["id"], call.body)
+    return Reply(204)
+
+
+async def approve(call: Admitted[Device, ApproveRequest]) -> Reply:
+    """Let the device join."""
+    await call.use_cases.pairings.approve(call.caller, call.path_params["id"], call.body)
+    return Reply(204)
+
+
+async def relay(call: Admitted[Device, RelayRequest]) -> Reply:
+    """Pass on what devices send each other."""
+    await call.use_cases.relay.relay(call.caller, call.body)
+    return Reply(204)
+
+
+PAIRING: Final = (
     Operation(
         method="POST",
         path="/v1/pairings",
+        caller=DEVICE,
+        handler=open_pairing,
+        body=json_body(CreatePairingRequest),
         id="createPairing",
         tag=TAG,
         summary="Invite one more device from a phone",
@@ -58,20 +116,19 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
             "code to type. The two devices then prove to each other what the server only passes on."
         ),
         curl=curl('"$REFLECTO_URL/v1/pairings"', AS_DEVICE, SENDING_JSON, "-d '{}'"),
-        caller=DEVICE,
-        body=json_body(CreatePairingRequest),
         successes=(done(201, "The invitation is open.", CreatePairingResponse),),
         errors=(errors.SCOPE_DENIED, errors.PAIRING_CLOSED, errors.TOO_MANY_PAIRINGS),
     ),
     Operation(
         method="GET",
         path="/v1/pairings/{id}",
+        caller=DEVICE,
+        handler=read,
         id="getPairing",
         tag=TAG,
         summary="Read an invitation, or wait for its next step",
         description="With the token of the phone that made it.",
         curl=curl(_URL.format("?wait=50&was=open"), AS_DEVICE),
-        caller=DEVICE,
         parameters=(_ID, _WAIT, _WAS),
         successes=(done(200, "The invitation as it stands.", PairingState),),
         errors=(errors.INVALID_WAIT, errors.NOT_FOUND),
@@ -79,12 +136,13 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="DELETE",
         path="/v1/pairings/{id}",
+        caller=DEVICE,
+        handler=reject,
         id="rejectPairing",
         tag=TAG,
         summary="Withdraw an invitation, or refuse the device",
         description="The device learns it. May be repeated.",
         curl=curl("-X DELETE " + _URL.format(""), AS_DEVICE),
-        caller=DEVICE,
         parameters=(_ID,),
         successes=(done(204, "Nobody joins with it."),),
         errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED),
@@ -92,6 +150,9 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="POST",
         path="/v1/pairings/{id}/claim",
+        caller=whoever_has_a_code("The new device knows the id that the phone shows, and has no token yet"),
+        handler=claim,
+        body=json_body(ClaimRequest),
         id="claimPairing",
         tag=TAG,
         summary="Ask to join",
@@ -104,8 +165,6 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
             ' "label": "Firefox", "type": "web", "class": "desktop"}\n'
             "END",
         ),
-        caller=whoever_has_a_code("The new device knows the id that the phone shows, and has no token yet"),
-        body=json_body(ClaimRequest),
         parameters=(_ID,),
         successes=(done(201, "The phone sees the device and its proof.", ClaimResponse),),
         errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED, errors.RATE_LIMIT_EXCEEDED),
@@ -113,12 +172,13 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="GET",
         path="/v1/pairings/{id}/outcome",
+        caller=CLAIMANT,
+        handler=read_outcome,
         id="getPairingOutcome",
         tag=TAG,
         summary="Learn what became of the wish to join, or wait for it",
         description="With the `claim_token`, which becomes the device token once the phone has approved.",
         curl=curl(_URL.format("/outcome"), _AS_CLAIMANT),
-        caller=DEVICE,
         parameters=(_ID, _WAIT, _WAS),
         successes=(done(200, "The invitation as the new device sees it.", OutcomeState),),
         errors=(errors.INVALID_WAIT, errors.NOT_FOUND),
@@ -126,13 +186,14 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="POST",
         path="/v1/pairings/{id}/greet",
+        caller=DEVICE,
+        handler=greet,
+        body=json_body(NonceRequest),
         id="greetPairing",
         tag=TAG,
         summary="Show the phone's nonce to a device that came with a typed code",
         description="With the phone's token.",
         curl=curl(_URL.format("/greet"), AS_DEVICE, SENDING_JSON, _NONCE),
-        caller=DEVICE,
-        body=json_body(NonceRequest),
         parameters=(_ID,),
         successes=(done(204, "The device sees it."),),
         errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED),
@@ -140,13 +201,14 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="POST",
         path="/v1/pairings/{id}/reveal",
+        caller=CLAIMANT,
+        handler=reveal,
+        body=json_body(NonceRequest),
         id="revealPairing",
         tag=TAG,
         summary="Reveal the nonce the device had committed itself to",
         description="With the `claim_token`. Both screens then show the same six digits.",
         curl=curl(_URL.format("/reveal"), _AS_CLAIMANT, SENDING_JSON, _NONCE),
-        caller=DEVICE,
-        body=json_body(NonceRequest),
         parameters=(_ID,),
         successes=(done(204, "The phone sees it."),),
         errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED),
@@ -154,6 +216,9 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="POST",
         path="/v1/pairings/{id}/approve",
+        caller=DEVICE,
+        handler=approve,
+        body=json_body(ApproveRequest),
         id="approvePairing",
         tag=TAG,
         summary="Let the device join",
@@ -167,8 +232,6 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
             SENDING_JSON,
             '-d "{\\"approval\\": \\"$APPROVAL\\", \\"proof\\": \\"$PROOF\\", \\"signature\\": \\"$SIGNATURE\\"}"',
         ),
-        caller=DEVICE,
-        body=json_body(ApproveRequest),
         parameters=(_ID,),
         successes=(done(204, "The device is one of the owner's; the others are told."),),
         errors=(errors.NOT_FOUND, errors.PAIRING_CLOSED, errors.TOO_MANY_DEVICES),
@@ -176,6 +239,9 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
     Operation(
         method="POST",
         path="/v1/relay",
+        caller=DEVICE,
+        handler=relay,
+        body=json_body(RelayRequest, RELAY_BODY_MAX_BYTES),
         id="relay",
         tag=TAG,
         summary="Send something to other devices of the owner",
@@ -187,8 +253,6 @@ PAIRING: Final[tuple[AnyOperation, ...]] = (
             SENDING_JSON,
             '-d "{\\"to\\": [\\"$DEVICE_ID\\"], \\"blobs\\": [\\"$BLOB\\"]}"',
         ),
-        caller=DEVICE,
-        body=json_body(RelayRequest),
         successes=(done(204, "It is in their queues."),),
         errors=(errors.NOT_FOUND, errors.QUEUE_FULL),
     ),

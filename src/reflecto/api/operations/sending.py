@@ -1,8 +1,14 @@
 """Messages, documents, rings, reminders and the devices they go to. Source: api.md."""
 
+from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
+from reflecto.api.bodies import message_of, read_fields
 from reflecto.api.callers import SENDER, SENDER_IN_PATH
+from reflecto.api.foreign import in_our_words
+from reflecto.api.http import Call, Reply
 from reflecto.api.operations.operation import (
     AS_SENDER,
     JSON,
@@ -10,7 +16,7 @@ from reflecto.api.operations.operation import (
     SENDING_JSON,
     TEXT,
     URLENCODED,
-    AnyOperation,
+    Admitted,
     Body,
     Operation,
     Parameter,
@@ -18,11 +24,17 @@ from reflecto.api.operations.operation import (
     done,
     json_body,
     path_id,
-    unread,
 )
+from reflecto.api.use_cases import UseCases
 from reflecto.contract import errors
-from reflecto.contract.limits import DOCUMENT_MAX_BYTES, ENVELOPE_MAX_BYTES, RING_DELIVERY_SECONDS
+from reflecto.contract.limits import (
+    DOCUMENT_BODY_MAX_BYTES,
+    DOCUMENT_MAX_BYTES,
+    ENVELOPE_MAX_BYTES,
+    RING_DELIVERY_SECONDS,
+)
 from reflecto.contract.messages import (
+    Caveat,
     DocumentRequest,
     DocumentResponse,
     ReminderList,
@@ -32,9 +44,9 @@ from reflecto.contract.messages import (
     SendRequest,
     SendResponse,
 )
+from reflecto.core.sender import Sender
 
 TAG: Final = "Messages"
-SEND_FORMS: Final = (JSON, URLENCODED, MULTIPART, TEXT)
 SEND_ERRORS: Final = (errors.MESSAGE_TOO_LONG, errors.PRIORITY_CAPPED, errors.SCOPE_DENIED, errors.QUEUE_FULL)
 _TOKEN: Final = Parameter(
     name="token",
@@ -60,10 +72,65 @@ _QUEUED: Final = (
     "is full while another takes it."
 )
 
-SENDING: Final[tuple[AnyOperation, ...]] = (
+
+@dataclass(frozen=True, slots=True)
+class MessageBody:
+    """A message, in whatever form it came, and caveats about what was only guessed of it."""
+
+    message: SendRequest
+    caveats: list[Caveat]
+
+
+async def read_message(_use_cases: UseCases, call: Call) -> MessageBody:
+    """Read JSON, a form, or just the text. Raises: ApiError, as `read_fields` and `message_of`."""
+    fields, typed = await read_fields(call, SendRequest)
+    fields, caveats = in_our_words(fields, call.media_type, call.scope["headers"], typed=typed)
+    return MessageBody(message_of(SendRequest, fields, typed=typed), caveats)
+
+
+MESSAGE: Final = Body(read_message, SendRequest, (JSON, URLENCODED, MULTIPART, TEXT))
+
+
+async def send(call: Admitted[Sender, MessageBody]) -> Reply:
+    """Send a message."""
+    sent = await call.use_cases.messages.send(call.caller, call.body.message)
+    return Reply(200, msgspec.structs.replace(sent, warnings=(*call.body.caveats, *sent.warnings)))
+
+
+async def send_document(call: Admitted[Sender, DocumentRequest]) -> Reply:
+    """Send a text file."""
+    return Reply(201, await call.use_cases.documents.send(call.caller, call.body))
+
+
+async def ring(call: Admitted[Sender, RingRequest]) -> Reply:
+    """Make the phones sound."""
+    return Reply(200, await call.use_cases.rings.ring(call.caller, call.body))
+
+
+async def set_reminder(call: Admitted[Sender, ReminderRequest]) -> Reply:
+    """Set a reminder."""
+    return Reply(201, await call.use_cases.reminders.set(call.caller, call.body))
+
+
+async def list_reminders(call: Admitted[Sender, None]) -> Reply:
+    """List the token's reminders."""
+    return Reply(200, await call.use_cases.reminders.list_for(call.caller))
+
+
+async def drop_reminder(call: Admitted[Sender, None]) -> Reply:
+    """Drop a reminder."""
+    await call.use_cases.reminders.drop(call.caller, call.path_params["id"])
+    return Reply(204)
+
+
+SENDING: Final = (
     Operation(
         method="POST",
         path="/v1/send",
+        caller=SENDER,
+        handler=send,
+        body=MESSAGE,
+        limited=True,
         id="sendMessage",
         tag=TAG,
         summary="Send a notification",
@@ -74,16 +141,17 @@ SENDING: Final[tuple[AnyOperation, ...]] = (
             f"What goes to the devices is at most {ENVELOPE_MAX_BYTES} bytes in all, else `payload_too_large`."
         ),
         curl=curl('"$REFLECTO_URL/v1/send"', AS_SENDER, '-d "Backup finished"'),
-        caller=SENDER,
-        body=Body(unread, SendRequest, SEND_FORMS),
         parameters=_NTFY_HEADERS,
         successes=(done(200, _QUEUED, SendResponse),),
         errors=SEND_ERRORS,
-        limited=True,
     ),
     Operation(
         method="POST",
         path="/v1/send/{token}",
+        caller=SENDER_IN_PATH,
+        handler=send,
+        body=MESSAGE,
+        limited=True,
         id="sendMessageByUrl",
         tag=TAG,
         summary="Send a notification from where only a URL can be set",
@@ -92,16 +160,17 @@ SENDING: Final[tuple[AnyOperation, ...]] = (
             '"$REFLECTO_URL/v1/send/$REFLECTO_TOKEN"',
             '-d title=nas -d priority=high --data-urlencode "message=Disk 3 is failing & getting hot"',
         ),
-        caller=SENDER_IN_PATH,
-        body=Body(unread, SendRequest, SEND_FORMS),
         parameters=(_TOKEN, *_NTFY_HEADERS),
         successes=(done(200, _QUEUED, SendResponse),),
         errors=SEND_ERRORS,
-        limited=True,
     ),
     Operation(
         method="POST",
         path="/v1/documents",
+        caller=SENDER,
+        handler=send_document,
+        body=json_body(DocumentRequest, DOCUMENT_BODY_MAX_BYTES),
+        limited=True,
         id="sendDocument",
         tag=TAG,
         summary="Send a text file to the downloads",
@@ -112,15 +181,16 @@ SENDING: Final[tuple[AnyOperation, ...]] = (
             SENDING_JSON,
             '-d \'{"filename": "report.md", "content": "# Nightly report\\n\\nAll green.\\n"}\'',
         ),
-        caller=SENDER,
-        body=json_body(DocumentRequest),
         successes=(done(201, _QUEUED, DocumentResponse),),
         errors=(errors.SCOPE_DENIED, errors.QUEUE_FULL),
-        limited=True,
     ),
     Operation(
         method="POST",
         path="/v1/ring",
+        caller=SENDER,
+        handler=ring,
+        body=json_body(RingRequest),
+        limited=True,
         id="ring",
         tag=TAG,
         summary="Make the phones sound",
@@ -129,15 +199,16 @@ SENDING: Final[tuple[AnyOperation, ...]] = (
             "The priority is `high`."
         ),
         curl=curl('"$REFLECTO_URL/v1/ring"', AS_SENDER, SENDING_JSON, "-d '{\"duration\": 30}'"),
-        caller=SENDER,
-        body=json_body(RingRequest),
         successes=(done(200, "It is in the queues of the phones named.", SendResponse),),
         errors=(*SEND_ERRORS, errors.NO_PHONE_DEVICE),
-        limited=True,
     ),
     Operation(
         method="POST",
         path="/v1/reminders",
+        caller=SENDER,
+        handler=set_reminder,
+        body=json_body(ReminderRequest),
+        limited=True,
         id="createReminder",
         tag=TAG,
         summary="Set a reminder",
@@ -151,32 +222,31 @@ SENDING: Final[tuple[AnyOperation, ...]] = (
             SENDING_JSON,
             '-d "{\\"message\\": \\"Stand-up\\", \\"at\\": $(($(date +%s) + 3600))}"',
         ),
-        caller=SENDER,
-        body=json_body(ReminderRequest),
         successes=(done(201, "It is kept durably until it is due.", ReminderResponse),),
         errors=(errors.SCOPE_DENIED, errors.TOO_MANY_REMINDERS),
-        limited=True,
     ),
     Operation(
         method="GET",
         path="/v1/reminders",
+        caller=SENDER,
+        handler=list_reminders,
         id="listReminders",
         tag=TAG,
         summary="List the token's waiting reminders",
         description="Those of other tokens are not listed.",
         curl=curl('"$REFLECTO_URL/v1/reminders"', AS_SENDER),
-        caller=SENDER,
         successes=(done(200, "The reminders that wait.", ReminderList),),
     ),
     Operation(
         method="DELETE",
         path="/v1/reminders/{id}",
+        caller=SENDER,
+        handler=drop_reminder,
         id="deleteReminder",
         tag=TAG,
         summary="Drop a reminder",
         description="One that has come is gone: `not_found`.",
         curl=curl('-X DELETE "$REFLECTO_URL/v1/reminders/$REMINDER_ID"', AS_SENDER),
-        caller=SENDER,
         parameters=(path_id("rem", "reminder"),),
         successes=(done(204, "It will not come."),),
         errors=(errors.NOT_FOUND,),
