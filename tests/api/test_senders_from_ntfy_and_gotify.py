@@ -170,6 +170,15 @@ async def test_a_header_that_does_nothing_here_is_named(
     assert await latest(server, phone) == {"message": "Done"}
 
 
+async def test_all_headers_that_do_nothing_here_are_named(server: RunningServer, phone: DeviceActor, sender: Program):
+    reply = await post(
+        sender, {"Delay": "30m", "Actions": "view, Open, https://nas.example", "Attach": "https://x.example"}
+    )
+    (warning,) = reply.json()["warnings"]
+    assert warning == {"code": "header_ignored", "message": "Not taken here: the headers delay, actions, attach"}
+    assert await latest(server, phone) == {"message": "Done"}
+
+
 @pytest.mark.parametrize(
     ("number", "priority"),
     [(0, "min"), *((n, "low") for n in (1, 2, 3)), *((n, "default") for n in (4, 5, 6, 7)), (8, "high"), (10, "high")],

@@ -86,9 +86,10 @@ def _with_ntfy_headers(
         found["markdown"] = _SWITCHES.get(found["markdown"].lower(), found["markdown"])
     elif media_type == "text/markdown":
         found["markdown"] = True
-    ignored = [name.decode() for name, _ in headers if name in NTFY_HEADERS_NOT_TAKEN]
+    ignored = list(dict.fromkeys(name.decode() for name, _ in headers if name in NTFY_HEADERS_NOT_TAKEN))
     if ignored:
-        caveats.append(Caveat("header_ignored", f"Not taken here: the header {ignored[0]}"))
+        kind = "header" if len(ignored) == 1 else "headers"
+        caveats.append(Caveat("header_ignored", f"Not taken here: the {kind} {', '.join(ignored)}"))
     return {**found, **fields}, caveats
 
 
