@@ -176,12 +176,22 @@ def test_the_command_it_adds_starts_this_very_program(settings: Path, tmp_path: 
     assert ran.stdout.startswith("Usage: reflecto hook claude-code")
 
 
-def test_a_program_that_the_shell_finds_is_named_and_nothing_more(settings: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+def test_a_program_that_the_shell_finds_is_named_and_nothing_more(settings: Path, home: Path):
+    (home / "programs").mkdir()
+    (home / "programs" / "reflecto").symlink_to(Path(sys.executable).with_name("reflecto"))
     main(["hook", "install", "claude-code"])
     assert (
         hooks_in(settings)["PermissionRequest"][0]["hooks"][0]["command"] == "reflecto hook claude-code --timeout 600"
     )
+
+
+def test_a_program_on_the_path_of_this_terminal_alone_is_named_with_its_folder(
+    settings: Path, monkeypatch: pytest.MonkeyPatch
+):
+    here = Path(sys.executable).with_name("reflecto")
+    monkeypatch.setenv("PATH", str(here.parent))
+    main(["hook", "install", "claude-code"])
+    assert hooks_in(settings)["PermissionRequest"][0]["hooks"][0]["command"] == f"{here} hook claude-code --timeout 600"
 
 
 def test_a_projects_settings_are_made_and_name_the_program_only(home: Path):

@@ -211,13 +211,15 @@ def _server(url: str | None) -> str:
 
 
 def _command(agent: str, *, is_project: bool) -> str:
-    """Return how the agent's shell starts this very program: by name where that finds it.
+    """Return how the agent's shell starts this very program: by name where that finds it, through a link as pipx makes.
 
-    A project's settings are shared with others, who have it elsewhere.
+    A PATH with the environment itself is this terminal's alone; the agent may be started in another. A project's
+    settings are shared with others, who have it elsewhere.
     """
     found = shutil.which("reflecto")
     here = Path(sys.executable).with_name("reflecto")
-    if is_project or (found and Path(found).resolve() == here.resolve()):
+    is_linked = found is not None and Path(found).parent.resolve() != here.parent.resolve()
+    if is_project or (found and is_linked and Path(found).resolve() == here.resolve()):
         return f"reflecto hook {agent}"
     program = [str(here)] if here.is_file() else [sys.executable, "-m", "reflecto.cli.main"]
     return f"{shlex.join(program)} hook {agent}"
