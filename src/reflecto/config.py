@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 
 import msgspec
@@ -66,7 +66,7 @@ def load_settings(
     try:
         settings = msgspec.convert(merged, Settings, strict=False, dec_hook=_take_path)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"settings: {error}") from None
+        raise ConfigError(f"settings: {_named(error)}") from None
     for proxy in settings.trusted_proxies:
         try:
             ipaddress.ip_network(proxy, strict=False)
@@ -77,6 +77,16 @@ def load_settings(
     if settings.push_contact is not None and not settings.push_contact.startswith(("mailto:", "https://")):
         raise ConfigError("settings: push_contact must start with mailto: or https://")
     return settings
+
+
+def _named(error: msgspec.ValidationError) -> str:
+    """Return what is wrong, behind the setting's name and with the words that it may be."""
+    what, _, place = str(error).replace("`", "").partition(" - at $.")
+    if not place:
+        return what
+    kind = get_type_hints(Settings).get(place)
+    words = f"; one of {', '.join(get_args(kind))}" if get_origin(kind) is Literal else ""
+    return f"{place}: {what}{words}"
 
 
 def _public_url(text: str) -> str:

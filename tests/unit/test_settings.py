@@ -58,7 +58,7 @@ def test_the_data_folder_may_be_written_with_a_tilde():
     ("environ", "named"),
     [
         ({"REFLECTO_PORT": "abc"}, "port"),
-        ({"REFLECTO_PORT": "65536"}, "port"),
+        ({"REFLECTO_PORT": "65536"}, "^settings: port: "),
         ({"REFLECTO_PORT": "-1"}, "port"),
         ({"REFLECTO_MIN_PHONE_BUILD": "-1"}, "min_phone_build"),
         ({"REFLECTO_LOG_LEVEL": "loud"}, "log_level"),
@@ -70,7 +70,7 @@ def test_the_data_folder_may_be_written_with_a_tilde():
         ({"REFLECTO_PUBLIC_URL": "https://me:secret@reflecto.example"}, "public_url"),
         ({"REFLECTO_PUBLIC_URL": "https://reflecto.example/a b"}, "public_url"),
         ({"REFLECTO_PUBLIC_URL": "https://reflecto.example//a"}, "public_url"),
-        ({"REFLECTO_LIMITS": "unlimited"}, "limits"),
+        ({"REFLECTO_LIMITS": "unlimited"}, "limits: .*'unlimited'; one of self-hosted, free, pro$"),
         ({"REFLECTO_TRUSTED_PROXIES": "10.0.0.0/8,proxy.example"}, "trusted_proxies"),
     ],
 )
