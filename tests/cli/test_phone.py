@@ -263,7 +263,7 @@ def test_a_second_phone_on_the_same_state_is_refused(server: ServerProcess, stat
         ([], Exit.USAGE, "this phone is not enrolled"),
         (["nonsense"], Exit.USAGE, "neither a setup code"),
         (["--answer", " "], Exit.USAGE, "--answer"),
-        (["CM9V-PXYP-MWYK-EFNH", "--url", "http://127.0.0.1:1"], Exit.UNREACHABLE, "cannot be reached"),
+        (["CM9V-PXYP-MWYK-EFNH", "--url", "http://127.0.0.1:1"], Exit.UNREACHABLE, "cannot be reached; a code without"),
     ],
 )
 def test_what_cannot_start_says_why_in_one_line(state: Path, arguments: list[str], code: int, says: str):

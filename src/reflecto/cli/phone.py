@@ -171,7 +171,11 @@ async def _enrol_if_needed(
     url = invitation.url or enrolment.read_server_url(options.url)
     if enrolment.is_exposed(url):
         click.echo(f"Warning: {url} is not https; whoever is in between can read this phone's token.", err=True)
-    identity, token = await enrolment.enroll(http, invitation, url, options.label)
+    try:
+        identity, token = await enrolment.enroll(http, invitation, url, options.label)
+    except enrolment.UnreachableError as error:
+        hint = "" if invitation.url else "; a code without its link needs the right --url"
+        raise enrolment.UnreachableError(f"{error}{hint}") from None
     state = enrolment.first_state(identity, token)
     store.save(state)
     show(enrolment.enrolled(identity, founded=token is not None))
