@@ -54,4 +54,6 @@ def restore(*, config_file: Path | None, data: Path | None, file: Path, replace:
 
 def _size(manifest: Manifest) -> str:
     size = sum(each.size for each in manifest.files.values())
-    return f"{size / 1e6:.1f} MB with {manifest.devices} devices of {manifest.owners} owners"
+    devices = "1 device" if manifest.devices == 1 else f"{manifest.devices} devices"
+    owners = "1 owner" if manifest.owners == 1 else f"{manifest.owners} owners"
+    return f"{size / 1e6:.1f} MB with {devices} of {owners}"

@@ -167,7 +167,7 @@ async def _within_time_limit() -> None:
         raise DemoFailedError(f"{steps.now_doing}: not done within {TIME_LIMIT_SECONDS:.0f} s") from None
     except (DemoFailedError, ReflectoError, OSError, KeyError) as error:
         raise DemoFailedError(f"{steps.now_doing}: {error}") from None
-    click.echo(f"\nRight in every point, {steps.total()} in all. Now with your own phone: reflecto serve")
+    click.echo(f"\nRight in every point, {steps.total()} in all. Now with your own phone: make run, or reflecto serve")
 
 
 async def _play(folder: Path, programs: Programs, steps: Steps) -> None:
