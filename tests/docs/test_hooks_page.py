@@ -76,7 +76,7 @@ def test_the_question_of_the_page_is_the_one_that_is_asked():
 
 def test_the_snippet_of_the_page_is_what_is_installed(shell: Any):
     (snippet,) = blocks("json")
-    printed = shell("reflecto hook install claude-code --events PermissionRequest --print").stdout
+    printed = shell("reflecto hook install claude-code --events PermissionRequest --print --project").stdout
     assert json.loads(snippet) == json.loads(printed)
 
 
