@@ -5,9 +5,9 @@ import re
 import tomllib
 from pathlib import Path
 
-from reflecto.agents.holding import HOLD_SECONDS, PROGRESS_SECONDS
+from reflecto.agents.kept_questions import KEEP_SECONDS
 from reflecto.agents.mcp_tools import TOOLS
-from reflecto.agents.unread import GRACE_SECONDS
+from reflecto.agents.tool_wait import HOLD_SECONDS, PROGRESS_SECONDS
 from reflecto.cli.main import COMMANDS
 from tests.mcp.transcript import make_transcript
 
@@ -47,4 +47,4 @@ def test_the_page_lists_each_tool_with_its_arguments():
 def test_the_times_on_the_page_are_those_of_the_code():
     assert f"at most {HOLD_SECONDS:.0f} seconds" in PAGE
     assert f"every {PROGRESS_SECONDS:.0f} seconds" in PAGE
-    assert f"stays for {GRACE_SECONDS:.0f} seconds" in PAGE
+    assert f"stays for {KEEP_SECONDS:.0f} seconds" in PAGE

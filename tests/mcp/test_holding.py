@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from reflecto import AsyncReflecto, BrokenContract
-from reflecto.agents.holding import HOLD_SECONDS, Hold
+from reflecto.agents.tool_wait import HOLD_SECONDS, ToolWait
 from tests.client.asker_server import TOKEN, AskerServer, FakeClock, Reply, replying
 
 
 class PausedTime:
-    """`holding.Waiting` on the client's fake clock."""
+    """`tool_wait.WaitClock` on the client's fake clock."""
 
     def __init__(self, clock: FakeClock) -> None:
         self._clock = clock
@@ -31,12 +31,12 @@ class Holding:
         self.client = client
         self.reports: list[float] = []
 
-    def begin(self) -> Hold:
+    def begin(self) -> ToolWait:
         async def report(seconds: float, _message: str) -> None:
             self.reports.append(seconds)
 
         began = self.clock.now
-        return Hold(PausedTime(self.clock), report, began, began + HOLD_SECONDS)
+        return ToolWait(PausedTime(self.clock), report, began, began + HOLD_SECONDS)
 
 
 @pytest.fixture

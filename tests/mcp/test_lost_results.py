@@ -3,7 +3,7 @@
 import pytest
 from mcp import MCPError
 
-from reflecto.agents.unread import GRACE_SECONDS
+from reflecto.agents.kept_questions import KEEP_SECONDS
 from tests.actors import Program
 from tests.builders import NOW
 from tests.fakes import FakeClock
@@ -23,13 +23,13 @@ async def lose_a_result(connect: Connect, person: Person, clock: FakeClock) -> s
     async with connect() as client, calling(client, "ask_user", QUESTION):
         question_id = (await person.sees()).id
         await clock.until_waited_for(clock.now() + 20)
-    await clock.until_waited_for(clock.now() + GRACE_SECONDS)
+    await clock.until_waited_for(clock.now() + KEEP_SECONDS)
     return question_id
 
 
 async def test_a_client_that_disconnects_leaves_no_question_behind(connect: Connect, person: Person, clock: FakeClock):
     question_id = await lose_a_result(connect, person, clock)
-    clock.advance(GRACE_SECONDS)
+    clock.advance(KEEP_SECONDS)
     closed = await person.sees("interaction.closed")
     assert (closed.id, closed.payload["status"]) == (question_id, "cancelled")
 
@@ -104,7 +104,7 @@ async def test_a_client_that_gives_up_and_repeats_the_call_prompts_once(
         with pytest.raises(MCPError, match=r"[Tt]imed out"):
             await client.call_tool("ask_user", QUESTION, read_timeout_seconds=0.3)
         prompt = await person.sees()
-        await clock.until_waited_for(NOW + GRACE_SECONDS)
+        await clock.until_waited_for(NOW + KEEP_SECONDS)
         async with calling(client, "ask_user", QUESTION) as call:
             await clock.until_waited_for(NOW + 20)
             await no_further_prompt(person, sender)
@@ -121,7 +121,7 @@ async def test_a_question_handed_out_as_pending_stays_when_its_client_goes(
         await call
     async with connect() as client, calling(client, "wait_for_answer", {"id": prompt.id}):
         await clock.until_waited_for(clock.now() + 20)
-    clock.advance(GRACE_SECONDS + 1)
+    clock.advance(KEEP_SECONDS + 1)
     async with connect() as client, calling(client, "wait_for_answer", {"id": prompt.id}) as call:
         await person.taps(prompt)
         assert content(await call)["choice"] == "Approve"

@@ -10,10 +10,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from reflecto.agents.holding import Report, Waiting
+from reflecto.agents.kept_questions import KeptQuestions
 from reflecto.agents.mcp_tools import INSTRUCTIONS, TOOLS, Caller, Tool, ToolCall
 from reflecto.agents.tool_models import schema_of
-from reflecto.agents.unread import UnreadQuestions
+from reflecto.agents.tool_wait import Report, WaitClock
 from reflecto.client.errors import ReflectoError
 from reflecto.version import version
 
@@ -26,7 +26,7 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 def build_server(
-    caller_of: Callable[[Context], Caller], waiting: Waiting, unread: UnreadQuestions
+    caller_of: Callable[[Context], Caller], clock: WaitClock, kept_questions: KeptQuestions
 ) -> Server[dict[str, Any]]:
     """Return the server. `caller_of` tells on whose behalf a request is made."""
     advertised = advertised_tools()
@@ -40,7 +40,7 @@ def build_server(
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}")
         try:
             arguments = msgspec.convert(params.arguments or {}, tool.takes)
-            result = await tool.run(ToolCall(caller_of(context), _reporter(context), waiting, unread), arguments)
+            result = await tool.run(ToolCall(caller_of(context), _reporter(context), clock, kept_questions), arguments)
         except msgspec.ValidationError as error:
             return _failure("invalid_arguments", str(error))
         except ReflectoError as error:

@@ -10,16 +10,16 @@ from typing import Final
 import anyio
 from mcp.server.stdio import stdio_server
 
+from reflecto.agents.kept_questions import KeptQuestions
 from reflecto.agents.mcp_server import build_server
 from reflecto.agents.mcp_tools import Caller
-from reflecto.agents.unread import UnreadQuestions
 from reflecto.client.aio import AsyncReflecto
 
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class _RealTime:
-    """`holding.Waiting` of a process that ends only with its client."""
+    """`tool_wait.WaitClock` of a process that ends only with its client."""
 
     is_stopping = False
 
@@ -35,20 +35,20 @@ async def serve_stdio(url: str, token: str) -> None:
 
     Either way, questions whose result did not reach the client are withdrawn. Raises: InvalidSettings.
     """
-    waiting = _RealTime()
-    unread = UnreadQuestions(waiting.pause)
+    clock = _RealTime()
+    kept_questions = KeptQuestions(clock.pause)
     async with AsyncReflecto(url, token) as client:
-        server = build_server(lambda _: Caller("", client, str(Path.cwd())), waiting, unread)
-        leaving = _leave_on_signals(unread)
+        server = build_server(lambda _: Caller("", client, str(Path.cwd())), clock, kept_questions)
+        leaving = _leave_on_signals(kept_questions)
         try:
             async with stdio_server() as (reading, writing):
                 await server.run(reading, writing, server.create_initialization_options())
         finally:
-            await unread.close()
+            await kept_questions.close()
             del leaving
 
 
-def _leave_on_signals(unread: UnreadQuestions) -> list[asyncio.Task[None]]:
+def _leave_on_signals(kept_questions: KeptQuestions) -> list[asyncio.Task[None]]:
     """End the process at a signal, once questions are withdrawn. The list keeps the task that does it.
 
     It ends at once, since a thread is blocked in reading standard input and no signal moves it.
@@ -57,7 +57,7 @@ def _leave_on_signals(unread: UnreadQuestions) -> list[asyncio.Task[None]]:
 
     async def leave(number: int) -> None:
         try:
-            await unread.close()
+            await kept_questions.close()
         finally:
             os._exit(128 + number)
 

@@ -8,11 +8,12 @@ from typing import Any, Final
 import msgspec
 
 from reflecto.agents import tool_models as models
+from reflecto.agents.asking import Asked, ask_and_wait, ask_until_ended
 from reflecto.agents.claude_code import AGENT, TURN
-from reflecto.agents.holding import HOLD_SECONDS, Hold, Report, Waiting, answered_result, closed_result
 from reflecto.agents.hook_call import TETHER_SECONDS
+from reflecto.agents.kept_questions import Content, KeptQuestion, KeptQuestions
 from reflecto.agents.permission import DENIED, permission_call
-from reflecto.agents.unread import Content, Unread, UnreadQuestions
+from reflecto.agents.tool_wait import HOLD_SECONDS, Report, ToolWait, WaitClock, answered_result, closed_result
 from reflecto.client.aio import AsyncReflecto
 from reflecto.client.errors import AlreadyAnswered, QuestionCancelled, QuestionExpired, ReflectoError, Unreachable
 from reflecto.client.results import Caveat, Delivery, Question
@@ -32,7 +33,7 @@ INSTRUCTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """On whose behalf a call is made: `name` tells callers apart, `client` has their token."""
+    """Who calls: `name` tells callers apart, `client` has their token."""
 
     name: str
     client: AsyncReflecto
@@ -45,13 +46,13 @@ class ToolCall:
 
     caller: Caller
     report: Report
-    waiting: Waiting
-    unread: UnreadQuestions
+    clock: WaitClock
+    kept_questions: KeptQuestions
 
-    def hold(self, seconds: float = HOLD_SECONDS) -> Hold:
-        """Begin to hold the call."""
-        now = self.waiting.now()
-        return Hold(self.waiting, self.report, now, now + seconds)
+    def wait(self, seconds: float | None = None) -> ToolWait:
+        """Return a wait that begins now and is over after `seconds`, by default when agents' clients give up."""
+        now = self.clock.now()
+        return ToolWait(self.clock, self.report, now, now + (HOLD_SECONDS if seconds is None else seconds))
 
 
 Run = Callable[[ToolCall, Any], Awaitable[msgspec.Struct]]  # the second are the tool's arguments; raises ReflectoError
@@ -74,16 +75,53 @@ class Tool:
     only_text: bool = False  # its client reads the result from the text and takes no structured one beside it
 
 
+@dataclass(frozen=True, slots=True)
+class _ToolQuestion:
+    """`asking.PhoneQuestion` over the asynchronous client, for one call of a tool."""
+
+    call: ToolCall
+    kept: KeptQuestion
+    tool_wait: ToolWait
+    reply_seconds: float | None = None  # None: the server may take as long as the call
+
+    async def ask(self, key: str) -> Asked:
+        if self.reply_seconds is None:
+            question = await self.kept.ask(key, self.tool_wait.seconds_left)
+        else:
+            question = await self._ask_within(key, self.reply_seconds)
+        return Asked(question.id)
+
+    async def wait(self) -> models.QuestionResult:
+        return await self.tool_wait.for_answer(self.call.caller.client, self.kept.asked())
+
+    async def withdraw(self) -> models.QuestionResult:
+        return await cancel_question(self.call, models.CancelQuestion(id=self.kept.asked().id))
+
+    async def _ask_within(self, key: str, seconds: float) -> Question:
+        """Ask, or raise Unreachable once the agent was held up long enough: sockets' time-outs do not bound a call."""
+        asking = asyncio.create_task(self.kept.ask(key, seconds))
+        late = asyncio.ensure_future(self.call.clock.pause(seconds))
+        try:
+            await asyncio.wait((asking, late), return_when=asyncio.FIRST_COMPLETED)
+            if not asking.done():
+                raise Unreachable(f"no reply from the server within {seconds:g} seconds")
+            return asking.result()
+        finally:
+            asking.cancel()
+            late.cancel()
+            await asyncio.gather(asking, late, return_exceptions=True)
+
+
 async def ask_user(call: ToolCall, arguments: models.AskUser) -> models.QuestionResult:
-    """Ask, and hold the call for the tap. The same call whose result was lost finds its question."""
-    hold = call.hold()
+    """Ask, and wait for the tap. A call that repeats one whose result was lost finds its question."""
+    wait = call.wait()
     content = Content(call.caller.name, arguments.question, arguments.choices, arguments.expires_in, arguments.tether)
-    with call.unread.asking(content, call.caller.client) as unread:
-        return await hold.for_answer(call.caller.client, await unread.ask(hold.seconds_left))
+    with call.kept_questions.asking(content, call.caller.client) as kept:
+        return await ask_and_wait(_ToolQuestion(call, kept, wait), kept.key)
 
 
 async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> models.PermissionDecision:
-    """Ask whether the tool may run; whatever is no tap on that is a denial that says why."""
+    """Ask whether the tool may run. Anything but a tap on the first choice denies it, and says why."""
     event = {
         "hook_event_name": "PermissionRequest",
         "tool_name": arguments.tool_name,
@@ -94,12 +132,10 @@ async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> 
     content = Content(
         call.caller.name, prompt.question, prompt.choices, PERMISSION_SECONDS, TETHER_SECONDS, arguments.tool_use_id
     )
-    hold = call.hold(PERMISSION_SECONDS)
+    wait = call.wait(PERMISSION_SECONDS)
     try:
-        with call.unread.asking(content, call.caller.client) as unread:
-            result = await hold.for_answer(call.caller.client, await _ask_soon(call, unread))
-        if result.status == "pending":
-            result = await cancel_question(call, models.CancelQuestion(id=result.id))
+        with call.kept_questions.asking(content, call.caller.client) as kept:
+            result = await ask_until_ended(_ToolQuestion(call, kept, wait, REPLY_SECONDS), kept.key)
     except ReflectoError as error:
         return models.PermissionDecision(
             behavior="deny", message=f"Nobody could be asked ({error}), so it is not allowed."
@@ -111,28 +147,13 @@ async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> 
     return models.PermissionDecision(behavior="allow", updatedInput=arguments.input)
 
 
-async def _ask_soon(call: ToolCall, unread: Unread) -> Question:
-    """Ask, or raise Unreachable once the agent was held up long enough: sockets' time-outs do not bound a call."""
-    asking = asyncio.create_task(unread.ask(REPLY_SECONDS))
-    late = asyncio.ensure_future(call.waiting.pause(REPLY_SECONDS))
-    try:
-        await asyncio.wait((asking, late), return_when=asyncio.FIRST_COMPLETED)
-        if not asking.done():
-            raise Unreachable(f"no reply from the server within {REPLY_SECONDS:g} seconds")
-        return asking.result()
-    finally:
-        asking.cancel()
-        late.cancel()
-        await asyncio.gather(asking, late, return_exceptions=True)
-
-
 async def wait_for_answer(call: ToolCall, arguments: models.WaitForAnswer) -> models.QuestionResult:
-    """Hold the call for the tap."""
-    return await call.hold().for_answer(call.caller.client, arguments.id)
+    """Wait for the tap on a question that was asked before."""
+    return await call.wait().for_answer(call.caller.client, arguments.id)
 
 
 async def cancel_question(call: ToolCall, arguments: models.CancelQuestion) -> models.QuestionResult:
-    """Withdraw, or return what came before."""
+    """Withdraw the question, or return how it had already ended."""
     client = call.caller.client
     try:
         await client.cancel(arguments.id)
@@ -147,7 +168,7 @@ async def cancel_question(call: ToolCall, arguments: models.CancelQuestion) -> m
 
 
 async def send_notification(call: ToolCall, arguments: models.SendNotification) -> models.SentResult:
-    """Send."""
+    """Send a notification."""
     sent = await call.caller.client.send(**msgspec.structs.asdict(arguments))
     return models.SentResult(id=sent.id, delivered_to=_delivered(sent.delivered_to), warnings=_warned(sent.warnings))
 
@@ -159,7 +180,7 @@ async def remind_me(call: ToolCall, arguments: models.RemindMe) -> models.Remind
 
 
 async def cancel_reminder(call: ToolCall, arguments: models.CancelReminder) -> models.ReminderCancelled:
-    """Drop a reminder."""
+    """Cancel a reminder that has not fired yet."""
     await call.caller.client.cancel_reminder(arguments.id)
     return models.ReminderCancelled(id=arguments.id)
 
@@ -176,13 +197,13 @@ async def send_file(call: ToolCall, arguments: models.SendFile) -> models.FileRe
 
 
 async def ring_phone(call: ToolCall, arguments: models.RingPhone) -> models.SentResult:
-    """Let the phones sound."""
+    """Let the phones sound until they are found."""
     sent = await call.caller.client.ring(arguments.duration, arguments.message)
     return models.SentResult(id=sent.id, delivered_to=_delivered(sent.delivered_to), warnings=_warned(sent.warnings))
 
 
 async def list_devices(call: ToolCall, _arguments: models.ListDevices) -> models.DeviceListResult:
-    """List the devices."""
+    """List the person's devices."""
     devices = [
         models.Device(
             device_id=each.device_id,

@@ -11,9 +11,9 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive
 
+from reflecto.agents.kept_questions import KeptQuestions
 from reflecto.agents.mcp_server import Context, build_server
 from reflecto.agents.mcp_tools import Caller
-from reflecto.agents.unread import UnreadQuestions
 from reflecto.api.http import Call
 from reflecto.api.mcp_exchanges import Exchanges, McpCaller
 from reflecto.client.aio import AsyncReflecto
@@ -31,11 +31,11 @@ class McpService:
     """Serves requests between `start` and `close`, each on its own: a restart in between is not noticed."""
 
     def __init__(self, wakeups: Wakeups, clock: Clock, closed: asyncio.Event) -> None:
-        self._waiting = _ServerTime(clock, closed)
-        self._unread = UnreadQuestions(self._waiting.pause)
+        self._wait_clock = _ServerTime(clock, closed)
+        self._kept_questions = KeptQuestions(self._wait_clock.pause)
         self._exchanges = Exchanges(wakeups)
         self._manager = StreamableHTTPSessionManager(
-            build_server(self._caller_of, self._waiting, self._unread),
+            build_server(self._caller_of, self._wait_clock, self._kept_questions),
             stateless=True,
             # No check of Host and Origin: a page that a browser was lured to has no token, and no ambient one exists.
             security_settings=None,
@@ -51,8 +51,8 @@ class McpService:
         await started.wait()
 
     async def close(self) -> None:
-        """Withdraw questions that nobody reads the answer of, and end."""
-        await self._unread.close()
+        """Withdraw the questions whose answer nobody would read any more, and end."""
+        await self._kept_questions.close()
         self._ending.set()
         if self._running is not None:
             await self._running
@@ -79,14 +79,14 @@ class McpService:
             caller.token,
             retry_for=_RETRY_SECONDS,
             transport=transport,
-            clock=self._waiting.now,
-            sleep=self._waiting.pause_or_stop,
+            clock=self._wait_clock.now,
+            sleep=self._wait_clock.pause_or_stop,
         )
         return Caller(caller.token_id, client)
 
 
 class _ServerTime:
-    """`holding.Waiting` by the server's clock, until the server begins to stop."""
+    """`tool_wait.WaitClock` by the server's clock, until the server begins to stop."""
 
     def __init__(self, clock: Clock, closed: asyncio.Event) -> None:
         self._clock = clock

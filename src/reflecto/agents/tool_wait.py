@@ -1,4 +1,4 @@
-"""Waiting for a tap no longer than an agent's client waits for a tool, and saying what came of it."""
+"""Waiting for a tap, for no longer than an agent's client waits for a tool, and the results that tell how it went."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ _ASKED: Final = "The question is on the person's phone"
 _WAITING: Final = "Still waiting for the person's tap"
 
 
-class Waiting(Protocol):
-    """What bounds a wait: the time, and whether the process is about to end."""
+class WaitClock(Protocol):
+    """What ends a wait: the time, or that the process is about to end."""
 
     def now(self) -> float:
         """Return seconds, by the clock of the client that waits."""
@@ -37,10 +37,10 @@ class Waiting(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """One tool call: `until` is when it must have returned, both in seconds of `waiting.now()`."""
+class ToolWait:
+    """One tool call: `until` is when it must have returned, both in seconds of `clock.now()`."""
 
-    waiting: Waiting
+    clock: WaitClock
     report: Report
     began: float
     until: float
@@ -48,7 +48,7 @@ class Hold:
     @property
     def seconds_left(self) -> float:
         """How long the call may still take."""
-        return max(0.0, self.until - self.waiting.now())
+        return max(0.0, self.until - self.clock.now())
 
     async def for_answer(self, client: AsyncReflecto, asked: Question | str) -> QuestionResult:
         """Return how the question ended, or that it is pending. Raises: ReflectoError."""
@@ -57,12 +57,12 @@ class Hold:
         trouble: ReflectoError | None = None
         quiet_until = 0.0
         while True:
-            await self.report(self.waiting.now() - self.began, saying)
+            await self.report(self.clock.now() - self.began, saying)
             saying = _WAITING
             seconds = min(PROGRESS_SECONDS, self.seconds_left)
             try:
-                if (quiet := quiet_until - self.waiting.now()) > 0:
-                    await self.waiting.pause(min(quiet, seconds))
+                if (quiet := quiet_until - self.clock.now()) > 0:
+                    await self.clock.pause(min(quiet, seconds))
                 else:
                     return answered_result(await client.wait(asked, timeout=seconds))
             except AnswerTimeout:
@@ -73,8 +73,8 @@ class Hold:
                 if not is_passing(error, is_waiting=True):
                     raise
                 trouble = error
-                quiet_until = self.waiting.now() + (error.retry_after or _POLL_AFTER_SECONDS)
-            if self.waiting.is_stopping or not self.seconds_left:
+                quiet_until = self.clock.now() + (error.retry_after or _POLL_AFTER_SECONDS)
+            if self.clock.is_stopping or not self.seconds_left:
                 return pending_result(question_id, trouble)
 
 
