@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from reflecto import AsyncReflecto
+from reflecto.agents.kept_questions import KeptQuestions
 from reflecto.agents.mcp_tools import REPLY_SECONDS, Caller, ToolCall, approve_tool_use
 from reflecto.agents.tool_models import ApproveToolUse
-from reflecto.agents.unread import UnreadQuestions
 from reflecto.cli.main import main
 from tests.agents.dead_servers import DEAD, four_addresses, never_replies
 from tests.agents.events import claude_code, codex
@@ -117,7 +117,7 @@ def test_a_question_that_was_stored_without_a_word_ends_by_its_tether(
 
 
 class Steered:
-    """`holding.Waiting` whose time ends when the test says so; `paused` has what was waited for."""
+    """`tool_wait.WaitClock` whose time ends when the test says so; `paused` has what was waited for."""
 
     is_stopping = False
 
@@ -139,13 +139,13 @@ async def told(_seconds: float, _message: str) -> None:
 
 async def test_the_permission_tool_denies_what_nobody_could_be_asked_in_time():
     waiting = Steered()
-    unread = UnreadQuestions(waiting.pause)
+    kept = KeptQuestions(waiting.pause)
     with never_replies() as port:
         async with asyncio.timeout(BOUND_SECONDS), AsyncReflecto(f"http://127.0.0.1:{port}", TOKEN) as client:
-            call = ToolCall(Caller("", client, "/home/ada"), told, waiting, unread)
+            call = ToolCall(Caller("", client, "/home/ada"), told, waiting, kept)
             waiting.over.set()
             decision = await approve_tool_use(call, ApproveToolUse(tool_name="Bash", input={"command": "ls"}))
-            await unread.close()
+            await kept.close()
     assert decision.behavior == "deny"
     assert "no reply from the server within 2 seconds" in (decision.message or "")
     assert waiting.paused[0] == REPLY_SECONDS
@@ -156,14 +156,14 @@ async def test_a_question_that_may_have_been_asked_is_not_asked_again_to_withdra
     asker = AskerServer()
     asker.start()
     asker.faults["POST"].append(lost_before_handling)
-    unread = UnreadQuestions(waiting.pause)
+    kept = KeptQuestions(waiting.pause)
     try:
         async with asyncio.timeout(BOUND_SECONDS), AsyncReflecto(asker.url, TOKEN, retry_for=0) as client:
-            call = ToolCall(Caller("", client, "/home/ada"), told, waiting, unread)
+            call = ToolCall(Caller("", client, "/home/ada"), told, waiting, kept)
             decision = await approve_tool_use(call, ApproveToolUse(tool_name="Bash", input={"command": "ls"}))
             waiting.over.set()
-            await asyncio.gather(*unread.withdrawals)
-            await unread.close()
+            await asyncio.gather(*kept.withdrawals)
+            await kept.close()
     finally:
         asker.stop()
     assert decision.behavior == "deny"

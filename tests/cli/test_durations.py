@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from reflecto.cli.durations import duration_seconds
+from reflecto.cli.times import duration_seconds
 
 
 @pytest.mark.parametrize(

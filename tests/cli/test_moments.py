@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from reflecto.cli.moments import unix_seconds
+from reflecto.cli.times import unix_seconds
 
 NOON = 1_754_820_000  # 2025-08-10 12:00 in Berlin, summer time
 

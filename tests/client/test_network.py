@@ -14,8 +14,8 @@ import pytest
 
 from reflecto.client.errors import InvalidSettings, Unreachable
 from reflecto.client.network import Network
+from reflecto.client.network_settings import find_proxy, make_tls_context
 from reflecto.client.protocol import HttpReply, HttpRequest
-from reflecto.client.surroundings import find_proxy, make_tls_context
 from tests.cli.front import make_certificate
 from tests.client.asker_server import TOKEN
 

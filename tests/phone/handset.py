@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import httpx
 
+from reflecto.phone.connection import SILENCE_MAX_SECONDS, Connection
 from reflecto.phone.device import Ending, Phone
 from reflecto.phone.effects import Effect
 from reflecto.phone.identity import Invitation, enroll, first_state
-from reflecto.phone.link import SILENCE_MAX_SECONDS, Link
 from reflecto.phone.state import HeldToken
 from reflecto.phone.state_file import StateFile
 
@@ -75,8 +75,8 @@ async def running(
         state = store.load()
         assert state.identity is not None
         async with httpx.AsyncClient(trust_env=False) as http:
-            link = Link(http, state.identity, silence_max_seconds=silence_max_seconds)
-            handset.phone = Phone(store, state, link, handset.show, **options)
+            connection = Connection(http, state.identity, silence_max_seconds=silence_max_seconds)
+            handset.phone = Phone(store, state, connection, handset.show, **options)
             handset.running = asyncio.create_task(handset.phone.run())
             try:
                 yield handset

@@ -5,7 +5,7 @@ import pytest
 from reflecto.phone import effects
 from reflecto.phone.alarms import Acknowledged, AlarmVerdict, Silenced
 from reflecto.phone.inbox import Arrived, Tick, advance, resume
-from reflecto.phone.lines import Teller
+from reflecto.phone.lines import LineWriter
 from reflecto.phone.markup import read_html
 from tests.phone.builders import NOW, arrived, emergency, id_of, phone
 
@@ -88,7 +88,7 @@ def test_its_lines_show_the_text_without_tags_and_the_links_with_their_hosts():
     shown = emergency(
         title="Cellar", html=True, message='<b>Fire</b> &amp; smoke<br><a href="https://cam.example/">cam</a>'
     )
-    assert Teller().describe(effects.Alarmed.of(shown), NOW, 80) == [
+    assert LineWriter().describe(effects.Alarmed.of(shown), NOW, 80) == [
         "",
         "EMERGENCY of CI, rings every 60 s for 1:00:00: Cellar",
         "   \u2502 Fire & smoke",
@@ -100,7 +100,7 @@ def test_its_lines_show_the_text_without_tags_and_the_links_with_their_hosts():
 def test_a_notification_shows_its_time_and_that_there_is_a_picture():
     payload = {"message": "<i>Door</i>", "html": True, "timestamp": 0, "image": {"media_type": "image/png", "data": ""}}
     [notified] = advance(phone(), arrived("notification", id_of("msg", 1), payload, token="CI"), NOW).effects
-    lines = Teller().describe(notified, NOW, 80)
+    lines = LineWriter().describe(notified, NOW, 80)
     assert lines[1].startswith("CI (of 19")
     assert lines[2:] == ["   \u2502 Door", "   (a picture, not shown here)"]
 

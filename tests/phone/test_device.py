@@ -13,9 +13,9 @@ from reflecto.client.results import Answer
 from reflecto.client.sync import Reflecto
 from reflecto.phone import effects
 from reflecto.phone.answering import Rule
+from reflecto.phone.connection import Connection
 from reflecto.phone.identity import EnrolmentError, enrolled
 from reflecto.phone.inbox import Tick
-from reflecto.phone.link import Link
 from reflecto.phone.state import Identity, PhoneState
 from reflecto.phone.state_file import StateFile
 from tests.e2e.phones import HTTP, ask, bearer, make_codes, read
@@ -370,7 +370,7 @@ def test_a_code_works_once(world: World):
 
 def test_what_is_stored_here_is_gone_from_the_server_s_queue(world: World):
     async def first_entry(after: Identity) -> int:
-        async with httpx.AsyncClient(trust_env=False) as http, Link(http, after).open_stream(0) as stream:
+        async with httpx.AsyncClient(trust_env=False) as http, Connection(http, after).open_stream(0) as stream:
             async for entry in stream.entries:
                 return entry.seq
         raise AssertionError("the stream ended")

@@ -1,4 +1,4 @@
-"""A question's life, by the vectors that every phone runs: the terminal's goes through them with its real link."""
+"""A question's life, by the vectors that every phone runs: the terminal's goes through them on a real connection."""
 
 import asyncio
 import json
@@ -11,9 +11,9 @@ import pytest
 
 from reflecto.contract.envelopes import Envelope
 from reflecto.phone import effects
+from reflecto.phone.connection import Connection, NoReplyError
 from reflecto.phone.inbox import Arrived, Event, Tapped, Tick, advance
 from reflecto.phone.lifecycle import Verdict
-from reflecto.phone.link import Link, LinkError
 from reflecto.phone.state import Answer, PhoneState
 from tests.phone.builders import identity
 
@@ -57,8 +57,8 @@ async def sent(answer: Answer, reply: dict[str, Any]) -> Verdict | None:
     transport = httpx.MockTransport(lambda _: httpx.Response(reply["status"], **given))
     async with httpx.AsyncClient(transport=transport) as http:
         try:
-            return await Link(http, identity()).send_answer(QUESTION.id, answer)
-        except LinkError:
+            return await Connection(http, identity()).send_answer(QUESTION.id, answer)
+        except NoReplyError:
             return None
 
 

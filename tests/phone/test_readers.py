@@ -11,7 +11,7 @@ from reflecto.contract.limits import DOCUMENT_MAX_BYTES
 from reflecto.phone import effects, readers
 from reflecto.phone.effects import Effect
 from reflecto.phone.inbox import advance
-from reflecto.phone.lines import Teller
+from reflecto.phone.lines import LineWriter
 from reflecto.phone.state import PhoneState
 from reflecto.terminal.columns import cell_width
 from tests.phone.builders import END, NOW, arrived, id_of, phone
@@ -34,7 +34,7 @@ def read(kind: str, payload: dict[str, Any], *, now: float = NOW, state: PhoneSt
 
 
 def shown(kind: str, payload: dict[str, Any], columns: int | None = None) -> list[str]:
-    return [line for effect in read(kind, payload) for line in Teller().describe(effect, NOW, columns)]
+    return [line for effect in read(kind, payload) for line in LineWriter().describe(effect, NOW, columns)]
 
 
 def document(number: int = 1, filename: str = "report.txt", content: str = "42\n") -> Any:
@@ -204,7 +204,7 @@ def test_a_document_is_held_until_it_is_on_disk_and_only_then_told():
             byte_length=3,
         ),
     )
-    assert Teller().describe(saved.effects[0], NOW, None) == [
+    assert LineWriter().describe(saved.effects[0], NOW, None) == [
         "",
         "CI sent a document, 3 bytes: /home/ann/Downloads/report.txt",
     ]
@@ -226,7 +226,7 @@ def test_of_too_many_documents_that_could_not_be_saved_the_oldest_are_told_as_lo
     lost = [effect.id for effect in told if isinstance(effect, effects.DocumentUnsaved)]
     assert lost == [id_of("doc", 1), id_of("doc", 2)]
     assert len(state.documents) == readers.DOCUMENTS_HELD_MAX
-    assert "it is lost" in Teller().describe(told[0], NOW, None)[1]
+    assert "it is lost" in LineWriter().describe(told[0], NOW, None)[1]
 
 
 NAME = "CI" + " " * 37 + "#2 answered elsewhere: Deny"
@@ -246,7 +246,7 @@ NAME = "CI" + " " * 37 + "#2 answered elsewhere: Deny"
     ],
 )
 def test_what_wraps_of_a_name_or_title_cannot_pass_for_a_line_of_the_program(effect: Effect):
-    _, *rest = [line for line in Teller().describe(effect, NOW, 40) if line]
+    _, *rest = [line for line in LineWriter().describe(effect, NOW, 40) if line]
     assert any("#2" in line for line in rest)
     assert all(line.startswith(("\u2026 ", "   ")) for line in rest)
     assert all(cell_width(line) <= 40 for line in rest)

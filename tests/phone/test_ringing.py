@@ -5,7 +5,7 @@ import io
 import pytest
 
 from reflecto.phone import effects
-from reflecto.phone.desk import Acknowledge, Desk, Silence, TapOn
+from reflecto.phone.console import Acknowledge, Console, Silence, TapOn
 from reflecto.terminal.live_line import LiveLine
 from tests.phone.builders import NOW, emergency, id_of, phone, question
 from tests.phone.handset import Clock
@@ -19,25 +19,25 @@ class Screen(io.StringIO):
 
 
 class Ringing:
-    """A desk whose seconds pass when the test says so."""
+    """A console whose seconds pass when the test says so."""
 
     def __init__(self, screen: io.StringIO, *, takes_keys: bool = True) -> None:
         self.screen = screen
         self.time = Clock(100.0)
         self.state = phone(question(1))
-        self.desk = Desk(LiveLine(screen), takes_keys=takes_keys, clock=Clock(NOW), monotonic=self.time)
-        self.desk.show(effects.Opened.of(question(1)))
-        self.desk.refresh(self.state, NOW)
+        self.console = Console(LiveLine(screen), takes_keys=takes_keys, clock=Clock(NOW), monotonic=self.time)
+        self.console.show(effects.Opened.of(question(1)))
+        self.console.refresh(self.state, NOW)
         self.time.now += 1
 
     def ring(self, seconds: int = 5, number: int = 1) -> None:
-        self.desk.show(effects.Rang(id=id_of("msg", number), source="CI", duration=seconds))
-        self.desk.refresh(self.state, NOW)
+        self.console.show(effects.Rang(id=id_of("msg", number), source="CI", duration=seconds))
+        self.console.refresh(self.state, NOW)
 
     def second(self, times: int = 1) -> None:
         for _ in range(times):
             self.time.now += 1
-            self.desk.refresh(self.state, NOW)
+            self.console.refresh(self.state, NOW)
 
     @property
     def bells(self) -> int:
@@ -65,11 +65,11 @@ def test_the_bell_sounds_at_once_and_then_every_second_for_the_duration(ringing:
 def test_any_key_stops_it_and_means_nothing_else(ringing: Ringing, key: bytes):
     ringing.ring(60)
 
-    assert ringing.desk.press(key) == Silence((id_of("msg", 1),))
+    assert ringing.console.press(key) == Silence((id_of("msg", 1),))
 
     ringing.second(5)
     assert ringing.bells == 1
-    assert ringing.desk.press(b"1") == TapOn(question(1).id, 0)
+    assert ringing.console.press(b"1") == TapOn(question(1).id, 0)
 
 
 def test_two_rings_at_once_last_as_long_as_the_longer_one(ringing: Ringing):
@@ -92,10 +92,10 @@ def test_on_paper_there_is_no_bell():
 def test_a_ring_stopped_elsewhere_is_silent_here(ringing: Ringing):
     ringing.ring(60, 1)
     ringing.ring(60, 2)
-    ringing.desk.show(effects.RingStopped(id=id_of("msg", 1), by="Pixel"))
+    ringing.console.show(effects.RingStopped(id=id_of("msg", 1), by="Pixel"))
     ringing.second()
     assert ringing.bells == 3  # the other still sounds
-    ringing.desk.show(effects.RingStopped(id=id_of("msg", 2), by="Pixel"))
+    ringing.console.show(effects.RingStopped(id=id_of("msg", 2), by="Pixel"))
     ringing.second(5)
     assert ringing.bells == 3
     assert "The ring was stopped on Pixel." in ringing.screen.getvalue()
@@ -105,10 +105,10 @@ def test_a_ring_stopped_elsewhere_is_silent_here(ringing: Ringing):
 def test_one_key_acknowledges_an_emergency_and_the_others_silence_it_here(ringing: Ringing, key: bytes):
     going_on = emergency()
     ringing.state = phone(question(1), emergencies=(going_on,))
-    ringing.desk.show(effects.Alarmed.of(going_on))
-    ringing.desk.show(effects.AlarmRang(id=going_on.id, duration=30))
-    ringing.desk.refresh(ringing.state, NOW)
+    ringing.console.show(effects.Alarmed.of(going_on))
+    ringing.console.show(effects.AlarmRang(id=going_on.id, duration=30))
+    ringing.console.refresh(ringing.state, NOW)
     assert "a acknowledges it everywhere; any other key silences it here" in ringing.screen.getvalue()
-    assert ringing.desk.press(b"1") == Silence(())
-    assert ringing.desk.press(key) == Acknowledge(going_on.id)
-    assert ringing.desk.press(b"1") == TapOn(question(1).id, 0)
+    assert ringing.console.press(b"1") == Silence(())
+    assert ringing.console.press(key) == Acknowledge(going_on.id)
+    assert ringing.console.press(b"1") == TapOn(question(1).id, 0)

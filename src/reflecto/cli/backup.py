@@ -9,14 +9,14 @@ import msgspec
 
 from reflecto.backup import Manifest, back_up
 from reflecto.backup import restore as put_back
-from reflecto.cli.settings import settings_options
+from reflecto.cli.server_options import server_options
 from reflecto.config import load_settings
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
-@settings_options
+@server_options
 @click.argument("file", type=FILE)
 @click.option("--replace", is_flag=True, help="Overwrite FILE if it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print what is in it as one JSON object.")
@@ -34,7 +34,7 @@ def backup(*, config_file: Path | None, data: Path | None, file: Path, replace: 
 
 
 @click.command()
-@settings_options
+@server_options
 @click.argument("file", type=FILE)
 @click.option("--replace", is_flag=True, help="Overwrite the server that is in the data folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was in it as one JSON object.")

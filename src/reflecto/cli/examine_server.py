@@ -14,8 +14,8 @@ import httpx
 from reflecto import RELEASE
 from reflecto.cli.findings import Finding, failed, ok, skipped, warning
 from reflecto.client.errors import InvalidSettings
+from reflecto.client.network_settings import make_tls_context
 from reflecto.client.protocol import HttpReply, base_url
-from reflecto.client.surroundings import make_tls_context
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.loopback import is_loopback
 

@@ -24,10 +24,10 @@ from reflecto.agents.hook_groups import (
 )
 from reflecto.agents.hook_settings import Group
 from reflecto.agents.tool_rules import OUR_TOOLS
+from reflecto.cli.agent_settings_file import SettingsFile
 from reflecto.cli.connection import find_connection, find_url
-from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import say
-from reflecto.cli.settings_file import SettingsFile
+from reflecto.cli.times import duration_seconds
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,11 +12,10 @@ from reflecto.agents import claude_code as claude_code_events
 from reflecto.agents import codex as codex_events
 from reflecto.agents.hook_call import Event, HookCall, UnusableEventError, parse_event
 from reflecto.cli.connection import Connection, connection_options, find_connection, warn_if_exposed
-from reflecto.cli.departure import departure_interrupts
-from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import report, say
-from reflecto.cli.interruption import Interrupted, signals_interrupt
+from reflecto.cli.interruption import Interrupted, caller_gone_interrupts, signals_interrupt
 from reflecto.cli.open_calls import OpenCalls
+from reflecto.cli.times import duration_seconds
 from reflecto.contract.limits import EVENT_MAX_BYTES
 
 if TYPE_CHECKING:
@@ -154,6 +153,6 @@ def _perform(call: HookCall, timeout_seconds: int, connection: Connection) -> "R
             within(REPLY_SECONDS, lambda: client.send(notice.message, title=notice.title))
         if not call.prompts:
             return {}
-        with signals_interrupt(), departure_interrupts():
+        with signals_interrupt(), caller_gone_interrupts():
             reply_seconds = REPLY_SECONDS if held_up else None
             return HookAsking(client, timeout_seconds, troubles, reply_seconds=reply_seconds).decide(call)

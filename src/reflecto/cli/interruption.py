@@ -1,13 +1,17 @@
-"""Ctrl-C, SIGTERM and SIGHUP as an exception, so that a command can withdraw what it started."""
+"""Ctrl-C, SIGTERM, SIGHUP and a caller that has gone, as one exception: a command can withdraw what it started."""
 
+import os
+import select
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final, NoReturn
 
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_LOOK_MILLISECONDS: Final = 500  # between two looks at who started this
 
 
 class Interrupted(BaseException):
@@ -38,3 +42,30 @@ def signals_interrupt() -> Iterator[None]:
 
 def _raise(signal_number: int, _frame: FrameType | None) -> NoReturn:
     raise Interrupted(signal_number)
+
+
+@contextmanager
+def caller_gone_interrupts() -> Iterator[None]:
+    """Send this process SIGTERM when its parent has ended, or nobody reads its standard output any more.
+
+    An agent that no longer needs the answer may close the pipes and send no signal.
+    """
+    ended = threading.Event()
+    if hasattr(select, "poll") and threading.current_thread() is threading.main_thread():
+        arguments = (ended, os.getppid(), threading.get_ident())
+        threading.Thread(target=_watch, args=arguments, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def _watch(ended: threading.Event, parent: int, waiting_thread: int) -> None:
+    poller = select.poll()
+    with suppress(OSError, ValueError):  # a standard output that is no file
+        poller.register(sys.stdout.fileno(), 0)  # its end is reported without asking
+    while not poller.poll(_LOOK_MILLISECONDS) and os.getppid() == parent:
+        if ended.is_set():
+            return
+    if not ended.is_set():
+        signal.pthread_kill(waiting_thread, signal.SIGTERM)

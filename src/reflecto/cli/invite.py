@@ -8,14 +8,14 @@ import click
 
 from reflecto.bootstrap import open_services
 from reflecto.cli.invitation import show_invitation, who_answers
-from reflecto.cli.settings import settings_options
+from reflecto.cli.server_options import server_options
 from reflecto.config import Settings, load_settings
 from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation, OwnerChoiceError
 from reflecto.core.model import Owner
 
 
 @click.command()
-@settings_options
+@server_options
 @click.option("--public-url", help="Server's address in the link.  [default: the last one it was served under]")
 @click.option("--owner", "owner_id", help="Whose device it will be; needed only where there are several owners.")
 @click.option("--new-owner", is_flag=True, help="For another person: the phone gets devices and tokens of its own.")

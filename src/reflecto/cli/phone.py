@@ -16,7 +16,7 @@ from reflecto.cli.exits import Exit
 if TYPE_CHECKING:
     import httpx
 
-    from reflecto.phone.desk import Desk
+    from reflecto.phone.console import Console
     from reflecto.phone.device import Phone
     from reflecto.phone.effects import Effect
     from reflecto.phone.state import Identity, PhoneState
@@ -89,42 +89,42 @@ async def _run(store: "StateFile", options: Options) -> int:
     import httpx
 
     from reflecto.phone.answering import read_rule
+    from reflecto.phone.connection import Connection
     from reflecto.phone.device import Phone
     from reflecto.phone.downloads import Downloads
-    from reflecto.phone.link import Link
 
     state = store.load()
     for warning in store.warnings:
         click.echo(f"Warning: {warning}", err=True)
     rule = read_rule(options.answer)
-    desk = None if options.as_json else _make_desk(takes_keys=rule is None)
-    show = desk.show if desk else _print_json
+    console = None if options.as_json else _make_desk(takes_keys=rule is None)
+    show = console.show if console else _print_json
     async with httpx.AsyncClient() as http:
         state, identity = await _enrol_if_needed(http, store, state, options, show)
         phone = Phone(
             store,
             state,
-            Link(http, identity),
+            Connection(http, identity),
             show,
             rule=rule,
             once=options.once,
             downloads=Downloads(options.downloads),
             may_show_tokens=options.as_json or sys.stdout.isatty(),
-            refresh=desk.refresh if desk else lambda _state, _now: None,
+            refresh=console.refresh if console else lambda _state, _now: None,
         )
-        return await _run_phone(phone, desk, options)
+        return await _run_phone(phone, console, options)
 
 
-async def _run_phone(phone: "Phone", desk: "Desk | None", options: Options) -> int:
+async def _run_phone(phone: "Phone", console: "Console | None", options: Options) -> int:
     from reflecto.terminal.keys import key_presses
 
     signals: list[int] = []
     with contextlib.ExitStack() as stack:
         stack.enter_context(_stopped_by_signals(phone, signals))
-        if desk:
-            stack.callback(desk.close)
-            if desk.takes_keys:
-                stack.enter_context(key_presses(sys.stdin, lambda chunk: _press(desk, phone, chunk)))
+        if console:
+            stack.callback(console.close)
+            if console.takes_keys:
+                stack.enter_context(key_presses(sys.stdin, lambda chunk: _press(console, phone, chunk)))
         ending = await phone.run()
     if phone.state.unsent():
         click.echo("An answer still waits to be sent; it goes out when this phone runs again.", err=True)
@@ -135,10 +135,10 @@ async def _run_phone(phone: "Phone", desk: "Desk | None", options: Options) -> i
     return 0
 
 
-def _press(desk: "Desk", phone: "Phone", chunk: bytes) -> None:
-    from reflecto.phone.desk import Acknowledge, Silence, TapOn
+def _press(console: "Console", phone: "Phone", chunk: bytes) -> None:
+    from reflecto.phone.console import Acknowledge, Silence, TapOn
 
-    match desk.press(chunk):
+    match console.press(chunk):
         case Acknowledge(emergency_id):
             phone.acknowledge(emergency_id)
         case Silence(ring_ids):
@@ -182,12 +182,12 @@ async def _enrol_if_needed(
     return state, identity
 
 
-def _make_desk(*, takes_keys: bool) -> "Desk":
-    from reflecto.phone.desk import Desk
+def _make_desk(*, takes_keys: bool) -> "Console":
+    from reflecto.phone.console import Console
     from reflecto.terminal.keys import can_read_keys
     from reflecto.terminal.live_line import LiveLine
 
-    return Desk(LiveLine(sys.stdout), takes_keys=takes_keys and can_read_keys(sys.stdin, sys.stdout))
+    return Console(LiveLine(sys.stdout), takes_keys=takes_keys and can_read_keys(sys.stdin, sys.stdout))
 
 
 def _print_json(effect: "Effect") -> None:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import Exit
-from reflecto.cli.moments import unix_seconds
 from reflecto.cli.output import put, table, tell
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, read_text, sender_options
+from reflecto.cli.times import duration_seconds, unix_seconds
 from reflecto.contract.limits import REMINDER_MAX_AHEAD_SECONDS, REMINDER_MIN_AHEAD_SECONDS
 from reflecto.contract.visibility import visible
 from reflecto.terminal.times import local_time

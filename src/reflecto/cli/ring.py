@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reflecto.cli.durations import duration_seconds
 from reflecto.cli.output import put, tell
 from reflecto.cli.send import counted
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, sender_options
+from reflecto.cli.times import duration_seconds
 
 if TYPE_CHECKING:
     from reflecto.client.sync import Reflecto

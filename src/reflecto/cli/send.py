@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from reflecto.cli.durations import duration_seconds
 from reflecto.cli.output import put, tell
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, read_text, sender_options
+from reflecto.cli.times import duration_seconds
 from reflecto.contract.tokens import PRIORITIES
 
 if TYPE_CHECKING:

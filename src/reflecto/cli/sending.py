@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import click
 
 from reflecto.cli.connection import connection_options, find_connection, warn_if_exposed
-from reflecto.cli.durations import duration_seconds
 from reflecto.cli.exits import Exit
 from reflecto.cli.output import show_failure, show_warnings
 from reflecto.cli.progress_line import ProgressLine
 from reflecto.cli.streams import read_standard_input
+from reflecto.cli.times import duration_seconds
 from reflecto.contract.visibility import visible
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ import click
 
 from reflecto import server
 from reflecto.cli.invitation import show_invitation
-from reflecto.cli.settings import settings_options
+from reflecto.cli.server_options import server_options
 from reflecto.config import Settings, load_settings
 from reflecto.core.enrolment import Invitation
 
 
 @click.command()
-@settings_options
+@server_options
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="Port to listen on, 0 for a free one.  [default: 8787]")
 @click.option("--public-url", help="What phones and scripts reach this server under.  [default: http://HOST:PORT]")

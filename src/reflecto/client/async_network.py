@@ -7,8 +7,8 @@ import httpx
 
 from reflecto.client.errors import InvalidSettings, Unreachable
 from reflecto.client.flows import Outcome
+from reflecto.client.network_settings import is_tls_refusal, make_tls_context
 from reflecto.client.protocol import REQUEST_TIMEOUT_SECONDS, HttpReply, HttpRequest, base_url, common_headers
-from reflecto.client.surroundings import is_tls_refusal, make_tls_context
 
 
 class AsyncNetwork:

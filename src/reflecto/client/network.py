@@ -16,8 +16,8 @@ from typing import Any
 
 from reflecto.client.errors import Unreachable
 from reflecto.client.flows import Outcome
+from reflecto.client.network_settings import find_proxy, is_tls_refusal, make_tls_context
 from reflecto.client.protocol import REQUEST_TIMEOUT_SECONDS, HttpReply, HttpRequest, base_url, common_headers
-from reflecto.client.surroundings import find_proxy, is_tls_refusal, make_tls_context
 
 _Connection = http.client.HTTPConnection
 _READ_BYTES = 65_536

@@ -15,12 +15,12 @@ from reflecto.phone import effects, inbox, readers
 from reflecto.phone.alarms import Acknowledged, Silenced
 from reflecto.phone.answering import Rule
 from reflecto.phone.backoff import SETTLED_SECONDS, Backoff
+from reflecto.phone.connection import Connection, NoReplyError, RevokedError
 from reflecto.phone.downloads import DownloadError, Downloads
 from reflecto.phone.effects import Effect
 from reflecto.phone.inbox import Event, Tapped, Tick
 from reflecto.phone.keyring import Keyring
 from reflecto.phone.lifecycle import Step
-from reflecto.phone.link import Link, LinkError, RevokedError
 from reflecto.phone.state import FEATURES, Identity, PhoneState
 from reflecto.phone.state_file import StateFile
 
@@ -44,7 +44,7 @@ class Phone:
         self,
         store: StateFile,
         state: PhoneState,
-        link: Link,
+        connection: Connection,
         show: Callable[[Effect], None],
         *,
         rule: Rule | None = None,
@@ -61,7 +61,7 @@ class Phone:
         self.state = state
         self.identity: Identity = state.identity
         self._keys = Keyring(state.identity)
-        self._store, self._link, self._show, self._refresh = store, link, show, refresh
+        self._store, self._connection, self._show, self._refresh = store, connection, show, refresh
         self._rule, self._once, self._may_show_tokens = rule, once, may_show_tokens
         self._downloads = downloads
         self._unsaved: set[str] = set()  # documents that could not be saved; the next start tries again
@@ -179,14 +179,14 @@ class Phone:
         while True:
             since = self._monotonic()
             try:
-                async with self._link.open_stream(self.state.cursor) as stream:
+                async with self._connection.open_stream(self.state.cursor) as stream:
                     self._come_up(stream.server_time)
                     last_reason = ""
                     async for entry in stream.entries:
                         backoff.reset()
                         self.apply(self._keys.unseal(entry))
-                failure = LinkError("the server ended the stream")
-            except LinkError as error:
+                failure = NoReplyError("the server ended the stream")
+            except NoReplyError as error:
                 failure = error
             except RevokedError:
                 self._be_revoked()
@@ -217,7 +217,7 @@ class Phone:
             try:
                 await self._send_what_waits()
                 backoff.reset()
-            except LinkError as error:
+            except NoReplyError as error:
                 self._work.set()
                 await self._wait_for_stream(backoff.next_delay(error.retry_after_seconds))
             except RevokedError:
@@ -226,18 +226,18 @@ class Phone:
 
     async def _send_what_waits(self) -> None:
         while (question := self.state.unsent()) and question.answer:
-            self.apply(await self._link.send_answer(question.id, question.answer))
+            self.apply(await self._connection.send_answer(question.id, question.answer))
         while emergency := self.state.unsent_acknowledgement():
-            self.apply(await self._link.acknowledge_emergency(emergency))
+            self.apply(await self._connection.acknowledge_emergency(emergency))
         while self._stops:
-            await self._link.stop_ring(self._stops[0])
+            await self._connection.stop_ring(self._stops[0])
             del self._stops[0]
         if self._acknowledged != self.state.cursor:
             cursor = self.state.cursor
-            await self._link.acknowledge(cursor)
+            await self._connection.acknowledge(cursor)
             self._acknowledged = cursor
         if self.state.features != FEATURES:  # enrolled by another version
-            await self._link.report_features(FEATURES)
+            await self._connection.report_features(FEATURES)
             self._take(Step(msgspec.structs.replace(self.state, features=FEATURES)))
 
     async def _wait_for_stream(self, seconds: float) -> None:
@@ -264,6 +264,6 @@ class Phone:
         try:
             async with asyncio.timeout(FAREWELL_SECONDS):
                 if self._acknowledged != self.state.cursor:
-                    await self._link.acknowledge(self.state.cursor)
-        except (LinkError, RevokedError, TimeoutError):
+                    await self._connection.acknowledge(self.state.cursor)
+        except (NoReplyError, RevokedError, TimeoutError):
             pass  # it stays in the queue until it expires; the cursor is stored here

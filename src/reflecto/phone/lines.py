@@ -35,7 +35,7 @@ _ENDINGS: Final[dict[effects.Outcome, str]] = {
 }
 
 
-class Teller:
+class LineWriter:
     """Turns effects into lines; questions get the numbers 1, 2, … in the order they come up."""
 
     def __init__(self) -> None:

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from reflecto.phone import effects
-from reflecto.phone.desk import Desk, TapOn
+from reflecto.phone.console import Console, TapOn
 from reflecto.phone.effects import Effect
-from reflecto.phone.lines import Teller, as_json, token_lines
+from reflecto.phone.lines import LineWriter, as_json, token_lines
 from reflecto.phone.state import PhoneState, Question
 from reflecto.terminal.live_line import LiveLine
 from tests.phone.builders import END, NOW, id_of, phone, question
@@ -18,23 +18,23 @@ FIRST, SECOND = question(1), question(2)
 
 
 class Screen:
-    """A desk on a page of paper."""
+    """A console on a page of paper."""
 
     def __init__(self, *, takes_keys: bool = True) -> None:
         self.paper = io.StringIO()
         self.time = Clock(100.0)
         self.state = phone()
-        self.desk = Desk(LiveLine(self.paper), takes_keys=takes_keys, clock=Clock(NOW), monotonic=self.time)
+        self.console = Console(LiveLine(self.paper), takes_keys=takes_keys, clock=Clock(NOW), monotonic=self.time)
 
     def come(self, asked: Question) -> None:
         self.state = phone(*self.state.questions, asked)
-        self.desk.show(effects.Opened.of(asked))
-        self.desk.refresh(self.state, NOW)
+        self.console.show(effects.Opened.of(asked))
+        self.console.refresh(self.state, NOW)
 
     def end(self, ended: Question) -> None:
         self.state = phone(*(left for left in self.state.questions if left != ended))
-        self.desk.show(effects.Ended(id=ended.id, outcome="expired"))
-        self.desk.refresh(self.state, NOW)
+        self.console.show(effects.Ended(id=ended.id, outcome="expired"))
+        self.console.refresh(self.state, NOW)
 
     def lines(self) -> list[str]:
         written = self.paper.getvalue().splitlines()
@@ -60,7 +60,7 @@ def test_a_question_is_printed_whole_with_asker_time_left_and_numbered_choices()
 
 def test_the_longest_question_is_never_cut():
     text = "".join(chr(0x4E00 + number) for number in range(1000))
-    lines = Teller().question(effects.Opened.of(question(text=text)), NOW, 40)
+    lines = LineWriter().question(effects.Opened.of(question(text=text)), NOW, 40)
 
     assert "".join(line.removeprefix("   │ ") for line in lines if line.startswith("   │ ")) == text
 
@@ -73,7 +73,7 @@ def test_no_text_of_an_asker_can_pass_for_a_line_of_this_program():
         choices=("Approve\n   2  Deny", "Deny\u200b"),
     )
 
-    lines = Teller().question(effects.Opened.of(faked), NOW, 40)
+    lines = LineWriter().question(effects.Opened.of(faked), NOW, 40)
 
     assert lines == [
         "",
@@ -95,14 +95,14 @@ def test_keys_answer_the_oldest_question_and_a_newcomer_says_so():
     screen.time.now += 1
 
     assert screen.lines()[-1] == "   The keys still answer #1; Tab goes to #2."
-    assert screen.desk.press(b"2") == TapOn(FIRST.id, 1)
+    assert screen.console.press(b"2") == TapOn(FIRST.id, 1)
 
 
 def test_the_only_question_is_printed_once():
     screen = Screen()
     screen.come(FIRST)
     for _ in range(3):
-        screen.desk.refresh(screen.state, NOW + 1)
+        screen.console.refresh(screen.state, NOW + 1)
 
     assert screen.lines().count("#1 CI asks (10:00 left):") == 1
 
@@ -112,9 +112,9 @@ def test_a_key_pressed_as_the_question_appears_is_ignored():
     screen.come(FIRST)
 
     screen.time.now += 0.399
-    assert screen.desk.press(b"1") is None
+    assert screen.console.press(b"1") is None
     screen.time.now += 0.002
-    assert screen.desk.press(b"1") == TapOn(FIRST.id, 0)
+    assert screen.console.press(b"1") == TapOn(FIRST.id, 0)
 
 
 def test_tab_brings_the_next_question_to_the_front_and_prints_it():
@@ -124,10 +124,10 @@ def test_tab_brings_the_next_question_to_the_front_and_prints_it():
     screen.time.now += 1
     screen.lines()
 
-    assert screen.desk.press(b"\t") is None
+    assert screen.console.press(b"\t") is None
 
     assert screen.lines()[1:3] == ["#2 CI asks (10:00 left):", "   │ Deploy 2?"]
-    assert screen.desk.press(b"1") == TapOn(SECOND.id, 0)
+    assert screen.console.press(b"1") == TapOn(SECOND.id, 0)
 
 
 def test_the_question_that_takes_the_front_by_itself_is_printed_again_and_guarded():
@@ -140,9 +140,9 @@ def test_the_question_that_takes_the_front_by_itself_is_printed_again_and_guarde
     screen.end(FIRST)
 
     assert screen.lines()[:3] == ["#1 expired", "", "#2 CI asks (10:00 left):"]
-    assert screen.desk.press(b"1") is None
+    assert screen.console.press(b"1") is None
     screen.time.now += 0.4
-    assert screen.desk.press(b"1") == TapOn(SECOND.id, 0)
+    assert screen.console.press(b"1") == TapOn(SECOND.id, 0)
 
 
 @pytest.mark.parametrize("chunk", [b"3", b"x", b"\x1b[C", b"1\n", b"12"])
@@ -151,20 +151,20 @@ def test_other_keys_do_nothing(chunk: bytes):
     screen.come(FIRST)
     screen.time.now += 1
 
-    assert screen.desk.press(chunk) is None
+    assert screen.console.press(chunk) is None
 
 
 def test_q_quits_with_and_without_a_question():
     screen = Screen()
-    assert screen.desk.press(b"q") == "quit"
+    assert screen.console.press(b"q") == "quit"
     screen.come(FIRST)
-    assert screen.desk.press(b"q") == "quit"
+    assert screen.console.press(b"q") == "quit"
 
 
 def test_on_paper_there_is_no_line_that_is_redrawn():
     screen = Screen(takes_keys=False)
     screen.come(FIRST)
-    screen.desk.refresh(screen.state, NOW + 1)
+    screen.console.refresh(screen.state, NOW + 1)
 
     assert "\r" not in screen.paper.getvalue()
     assert "\x1b" not in screen.paper.getvalue()
@@ -173,9 +173,9 @@ def test_on_paper_there_is_no_line_that_is_redrawn():
 
 def test_the_time_left_is_by_the_server_s_clock():
     screen = Screen()
-    screen.desk.refresh(PhoneState(), NOW + 300)  # this clock is five minutes behind
+    screen.console.refresh(PhoneState(), NOW + 300)  # this clock is five minutes behind
 
-    screen.desk.show(effects.Opened.of(FIRST))
+    screen.console.show(effects.Opened.of(FIRST))
 
     assert "(5:00 left)" in screen.lines()[1]
 
@@ -210,7 +210,7 @@ def test_the_time_left_is_by_the_server_s_clock():
     ],
 )
 def test_each_effect_is_told_in_one_line(effect: Effect, line: str):
-    assert Teller().describe(effect, NOW, None) == [line]
+    assert LineWriter().describe(effect, NOW, None) == [line]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_each_effect_is_told_in_one_line(effect: Effect, line: str):
     ],
 )
 def test_messages_are_quoted(effect: Effect, lines: list[str]):
-    assert Teller().describe(effect, NOW, None) == lines
+    assert LineWriter().describe(effect, NOW, None) == lines
 
 
 def test_the_token_comes_in_one_piece_with_lines_to_paste():

@@ -9,7 +9,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def settings_options(command: F) -> F:
+def server_options(command: F) -> F:
     """Add --config and --data."""
     command = click.option(
         "--data", type=click.Path(path_type=Path, file_okay=False), help="Data folder.  [default: the platform's]"

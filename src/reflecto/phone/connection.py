@@ -29,7 +29,7 @@ CONNECT_SECONDS: Final = 10.0
 _RETRYABLE: Final = frozenset({408, 425, 429})
 
 
-class LinkError(Exception):
+class NoReplyError(Exception):
     """The server could not be asked, or had no definite word; try again."""
 
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
@@ -49,7 +49,7 @@ class Stream(NamedTuple):
     entries: AsyncIterator[SyncEntry]
 
 
-class Link:
+class Connection:
     """Calls to one server in the name of one device."""
 
     def __init__(
@@ -65,7 +65,7 @@ class Link:
     async def open_stream(self, cursor: int) -> AsyncIterator[Stream]:
         """Open the stream behind `cursor`. Its entries end when the server ends it.
 
-        Raises: LinkError, also while reading; RevokedError.
+        Raises: NoReplyError, also while reading; RevokedError.
         """
         headers = self._auth | ({"Last-Event-ID": str(cursor)} if cursor else {})
         try:
@@ -80,12 +80,12 @@ class Link:
                 async with aclosing(_entries(source)) as entries:
                     yield Stream(_date_of(source.response), entries)
         except httpx.HTTPError as error:
-            raise LinkError(_describe_stream(error)) from None
+            raise NoReplyError(_describe_stream(error)) from None
         except httpx_sse.SSEError:
-            raise LinkError("the reply is not a Reflecto server's") from None
+            raise NoReplyError("the reply is not a Reflecto server's") from None
 
     async def acknowledge(self, seq: int) -> None:
-        """Tell the server that everything up to `seq` is stored here. Raises: LinkError, RevokedError."""
+        """Tell the server that everything up to `seq` is stored here. Raises: NoReplyError, RevokedError."""
         response = await self._post("/v1/sync/ack", {"seq": seq})
         if response.status_code == httpx.codes.NO_CONTENT:
             return
@@ -96,14 +96,14 @@ class Link:
             _raise_for(response)
 
     async def send_answer(self, interaction_id: str, answer: Answer) -> Verdict:
-        """Send a tap and return the server's definite word on it. Raises: LinkError, RevokedError."""
+        """Send a tap and return the server's definite word on it. Raises: NoReplyError, RevokedError."""
         response = await self._post(f"/v1/interactions/{interaction_id}/answer", msgspec.to_builtins(answer))
         if response.status_code == httpx.codes.OK and _is_acceptance(response, interaction_id):
             return Verdict(interaction_id, "accepted", answer.choice_index)
         return _verdict(interaction_id, _definite_refusal(response))
 
     async def acknowledge_emergency(self, emergency: OpenEmergency) -> AlarmVerdict:
-        """Tell the server and return its definite word. Raises: LinkError, RevokedError."""
+        """Tell the server and return its definite word. Raises: NoReplyError, RevokedError."""
         response = await self._post(f"/v1/emergencies/{emergency.receipt}/acknowledge", {})
         if response.status_code == httpx.codes.NO_CONTENT:
             return AlarmVerdict(emergency.id, "acknowledged")
@@ -115,13 +115,13 @@ class Link:
         return AlarmVerdict(emergency.id, "not_recorded")
 
     async def stop_ring(self, ring_id: str) -> None:
-        """Silence a ring on all devices. Raises: LinkError, RevokedError."""
+        """Silence a ring on all devices. Raises: NoReplyError, RevokedError."""
         response = await self._post(f"/v1/rings/{ring_id}/stop", {})
         if response.status_code != httpx.codes.NO_CONTENT:
             _definite_refusal(response)  # an older server, or no id of a ring: there is nothing else to try
 
     async def report_features(self, features: tuple[str, ...]) -> None:
-        """Tell the server what this phone knows. Raises: LinkError, RevokedError."""
+        """Tell the server what this phone knows. Raises: NoReplyError, RevokedError."""
         response = await self._send("PATCH", "/v1/devices/self", {"features": features})
         if response.status_code != httpx.codes.OK:
             _definite_refusal(response)
@@ -135,7 +135,7 @@ class Link:
                 method, f"{self._base}{path}", json=body, headers=self._auth, timeout=self._request_timeout
             )
         except httpx.HTTPError as error:
-            raise LinkError(describe_failure(error)) from None
+            raise NoReplyError(describe_failure(error)) from None
 
 
 async def _entries(source: httpx_sse.EventSource) -> AsyncGenerator[SyncEntry, None]:
@@ -144,7 +144,7 @@ async def _entries(source: httpx_sse.EventSource) -> AsyncGenerator[SyncEntry, N
             try:
                 yield read_json(event.data, SyncEntry)
             except UnreadableJsonError:
-                raise LinkError("the stream is not in the form of a Reflecto server's") from None
+                raise NoReplyError("the stream is not in the form of a Reflecto server's") from None
 
 
 def _is_acceptance(response: httpx.Response, interaction_id: str) -> bool:
@@ -178,7 +178,7 @@ def _text(value: object) -> str | None:
 
 
 def _definite_refusal(response: httpx.Response) -> Refusal:
-    """Return what the server itself refuses for good. Raises: LinkError for anything else, RevokedError."""
+    """Return what the server itself refuses for good. Raises: NoReplyError for anything else, RevokedError."""
     refusal = read_refusal(response)
     if refusal is None or refusal.status >= httpx.codes.INTERNAL_SERVER_ERROR or refusal.status in _RETRYABLE:
         raise _not_definite(response)
@@ -194,10 +194,10 @@ def _raise_for(response: httpx.Response) -> None:
     raise _not_definite(response)
 
 
-def _not_definite(response: httpx.Response) -> LinkError:
+def _not_definite(response: httpx.Response) -> NoReplyError:
     refusal = None if response.is_success else read_refusal(response)
     reason = refusal.message if refusal else f"HTTP {response.status_code}, not from a Reflecto server"
-    return LinkError(reason, retry_after_seconds(response))
+    return NoReplyError(reason, retry_after_seconds(response))
 
 
 def _describe_stream(error: httpx.HTTPError) -> str:

@@ -8,7 +8,7 @@ from reflecto.contract.visibility import visible
 from reflecto.phone import effects
 from reflecto.phone.effects import Effect
 from reflecto.phone.focus import Focus, chosen, follow, read_key, switch
-from reflecto.phone.lines import Teller, token_lines
+from reflecto.phone.lines import LineWriter, token_lines
 from reflecto.phone.state import OpenEmergency, PhoneState, Question
 from reflecto.terminal.live_line import LiveLine
 from reflecto.terminal.times import duration
@@ -33,7 +33,7 @@ class Silence(NamedTuple):
     ring_ids: tuple[str, ...]
 
 
-class Desk:
+class Console:
     """The screen and keyboard of one phone; it knows the phone only by what `show` and `refresh` tell.
 
     `clock` is Unix seconds, used until the first `refresh`; `monotonic` times the guard against a mis-tap.
@@ -48,7 +48,7 @@ class Desk:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._line, self.takes_keys, self._clock, self._monotonic = line, takes_keys, clock, monotonic
-        self._teller = Teller()
+        self._writer = LineWriter()
         self._focus = Focus()
         self._open: tuple[Question, ...] = ()
         self._ahead_seconds = 0.0  # of the server's clock
@@ -62,7 +62,7 @@ class Desk:
             self._line.print(token_lines(effect))
             return
         if not isinstance(effect, effects.AlarmRang):  # the bell and the live line tell of it
-            self._line.print(self._teller.describe(effect, self._now(), self._line.columns()))
+            self._line.print(self._writer.describe(effect, self._now(), self._line.columns()))
             self._in_view = None
         if isinstance(effect, effects.Rang | effects.AlarmRang):
             self._rings[effect.id] = self._monotonic() + effect.duration
@@ -73,7 +73,7 @@ class Desk:
         if self._focus.current is None:
             self._in_view = effect.id
         elif self.takes_keys:
-            front, this = self._teller.number(self._focus.current), self._teller.number(effect.id)
+            front, this = self._writer.number(self._focus.current), self._writer.number(effect.id)
             self._line.print([f"   The keys still answer {front}; Tab goes to {this}."])
 
     def refresh(self, state: PhoneState, now: float) -> None:
@@ -134,7 +134,7 @@ class Desk:
     def _print_front(self) -> None:
         front = self._front()
         if front is not None:
-            self._line.print(self._teller.question(effects.Opened.of(front), self._now(), self._line.columns()))
+            self._line.print(self._writer.question(effects.Opened.of(front), self._now(), self._line.columns()))
             self._in_view = front.id
 
     def _now(self) -> float:
@@ -149,7 +149,7 @@ class Desk:
         front = self._front()
         if front is None:
             return "Waiting for questions" + ("; q quits" if self.takes_keys else "")
-        status = f"{self._teller.number(front.id)}: {duration(front.expires_at - self._now())} left"
+        status = f"{self._writer.number(front.id)}: {duration(front.expires_at - self._now())} left"
         if not self.takes_keys:
             return status
         keys = ", ".join(f"{index + 1} {visible(choice)}" for index, choice in enumerate(front.choices))

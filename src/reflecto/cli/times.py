@@ -1,4 +1,4 @@
-"""Moments on the command line."""
+"""Lengths of time and moments on the command line."""
 
 import re
 from datetime import datetime, timedelta
@@ -6,11 +6,29 @@ from typing import Final
 
 import click
 
+_UNIT_SECONDS: Final = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_LENGTH: Final = re.compile(r"(?=\d)(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?", re.ASCII)
+_LENGTH_CHARS_MAX: Final = 20  # far beyond any length of time a server takes
+
 _UNIX: Final = re.compile(r"[0-9]{9,11}")
 _CLOCK: Final = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?")
 _DATE_AND_CLOCK: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(\S*)")
 _OFFSET: Final = re.compile(r"[Zz]|[+-][0-9]{2}:[0-9]{2}")
 _FORMS: Final = "18:30, 2026-08-10 18:30, 2026-08-10T18:30:00+02:00 or Unix seconds"
+
+
+def duration_seconds(text: str) -> int:
+    """Return the whole seconds that 90, 90s, 10m, 1h30m or 1d mean, as the `type` of an option.
+
+    Raises: click.BadParameter.
+    """
+    written = text.strip().lower()[:_LENGTH_CHARS_MAX]
+    if re.fullmatch(r"\d+", written, re.ASCII):
+        return int(written)
+    match = _LENGTH.fullmatch(written)
+    if match is None:
+        raise click.BadParameter(f"{text!r} is not a length of time such as 90, 90s, 10m, 1h30m or 1d")
+    return sum(int(match[unit] or 0) * size for unit, size in _UNIT_SECONDS.items())
 
 
 def unix_seconds(text: str, now: float) -> int:

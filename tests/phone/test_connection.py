@@ -7,8 +7,8 @@ from typing import TypeVar
 import httpx
 import pytest
 
+from reflecto.phone.connection import Connection, NoReplyError, RevokedError
 from reflecto.phone.lifecycle import Verdict
-from reflecto.phone.link import Link, LinkError, RevokedError
 from tests.phone.builders import ANSWER, OTHER_PHONE, id_of, identity
 from tests.phone.scripted_server import STREAM_HEAD, Request, event, refusal, reply, scripted_server
 
@@ -19,7 +19,7 @@ ACCEPTED = reply(200, {"id": QUESTION_ID, "status": "answered", "choice_index": 
 INVALID_TOKEN = reply(401, {"error": "invalid_token"})
 
 
-def with_link(raw: bytes, call: Callable[[Link], Awaitable[T]], seen: list[Request] | None = None) -> T:
+def with_connection(raw: bytes, call: Callable[[Connection], Awaitable[T]], seen: list[Request] | None = None) -> T:
     """Run `call` against a server that gives this one reply and ends the connection."""
 
     async def handle(request: Request, writer: asyncio.StreamWriter) -> None:
@@ -29,26 +29,26 @@ def with_link(raw: bytes, call: Callable[[Link], Awaitable[T]], seen: list[Reque
 
     async def main() -> T:
         async with scripted_server(handle) as url, httpx.AsyncClient(trust_env=False) as http:
-            return await call(Link(http, identity(url), silence_max_seconds=0.2))
+            return await call(Connection(http, identity(url), silence_max_seconds=0.2))
 
     return asyncio.run(main())
 
 
 def answering(raw: bytes) -> Verdict:
-    return with_link(raw, lambda link: link.send_answer(QUESTION_ID, ANSWER))
+    return with_connection(raw, lambda connection: connection.send_answer(QUESTION_ID, ANSWER))
 
 
 def streaming(raw: bytes, cursor: int = 0, seen: list[Request] | None = None) -> list[int]:
-    async def read(link: Link) -> list[int]:
-        async with link.open_stream(cursor) as stream:
+    async def read(connection: Connection) -> list[int]:
+        async with connection.open_stream(cursor) as stream:
             return [entry.seq async for entry in stream.entries]
 
-    return with_link(raw, read, seen)
+    return with_connection(raw, read, seen)
 
 
 def test_an_answer_is_the_choice_the_phone_s_clock_and_the_signature():
     seen: list[Request] = []
-    with_link(ACCEPTED, lambda link: link.send_answer(QUESTION_ID, ANSWER), seen)
+    with_connection(ACCEPTED, lambda connection: connection.send_answer(QUESTION_ID, ANSWER), seen)
 
     assert seen[0].path == f"/v1/interactions/{QUESTION_ID}/answer"
     assert seen[0].headers["authorization"] == "Bearer rfd_live_" + "a" * 32
@@ -103,7 +103,7 @@ def test_a_definite_reply_ends_the_sending_of_an_answer(raw: bytes, verdict: Ver
     ],
 )
 def test_anything_else_means_to_try_again_and_not_that_the_answer_was_lost(raw: bytes, wait: float | None):
-    with pytest.raises(LinkError) as failed:
+    with pytest.raises(NoReplyError) as failed:
         answering(raw)
 
     assert failed.value.retry_after_seconds == wait
@@ -115,10 +115,10 @@ def test_a_revoked_device_is_told_from_a_proxy_that_wants_a_password():
     with pytest.raises(RevokedError):
         streaming(INVALID_TOKEN)
     with pytest.raises(RevokedError):
-        with_link(INVALID_TOKEN, lambda link: link.acknowledge(7))
-    with pytest.raises(LinkError):
+        with_connection(INVALID_TOKEN, lambda connection: connection.acknowledge(7))
+    with pytest.raises(NoReplyError):
         streaming(reply(401, b"<h1>Log in</h1>"))
-    with pytest.raises(LinkError, match="HTTP 200, not from a Reflecto server"):
+    with pytest.raises(NoReplyError, match="HTTP 200, not from a Reflecto server"):
         streaming(reply(200, b"<h1>Sign in</h1>", content_type="text/html"))
 
 
@@ -145,7 +145,7 @@ def test_a_stream_resumes_behind_the_cursor():
     ],
 )
 def test_what_is_no_stream_means_to_try_again(raw: bytes):
-    with pytest.raises(LinkError):
+    with pytest.raises(NoReplyError):
         streaming(raw)
 
 
@@ -162,27 +162,27 @@ def test_a_stream_without_a_heartbeat_is_given_up():
         async with (
             scripted_server(handle) as url,
             httpx.AsyncClient(trust_env=False) as http,
-            Link(http, identity(url), silence_max_seconds=0.1).open_stream(0) as stream,
+            Connection(http, identity(url), silence_max_seconds=0.1).open_stream(0) as stream,
         ):
             async for _ in stream.entries:
                 pass
 
-    with pytest.raises(LinkError, match="nothing was heard"):
+    with pytest.raises(NoReplyError, match="nothing was heard"):
         asyncio.run(main())
 
 
 def test_the_server_s_clock_is_read_from_the_head_of_its_reply():
-    async def read(link: Link) -> float | None:
-        async with link.open_stream(0) as stream:
+    async def read(connection: Connection) -> float | None:
+        async with connection.open_stream(0) as stream:
             return stream.server_time
 
     dated = STREAM_HEAD.replace(b"\r\n\r\n", b"\r\nDate: Sun, 10 Aug 2025 04:26:40 GMT\r\n\r\n")
-    assert with_link(dated, read) == 1754800000.0
-    assert with_link(STREAM_HEAD, read) is None
-    assert with_link(dated.replace(b"Aug", b"Foo"), read) is None
+    assert with_connection(dated, read) == 1754800000.0
+    assert with_connection(STREAM_HEAD, read) is None
+    assert with_connection(dated.replace(b"Aug", b"Foo"), read) is None
 
 
 def test_a_sequence_number_the_server_never_gave_is_nothing_to_acknowledge():
-    with_link(refusal(400, "invalid_seq"), lambda link: link.acknowledge(900))
-    with pytest.raises(LinkError):
-        with_link(refusal(503, "unavailable"), lambda link: link.acknowledge(7))
+    with_connection(refusal(400, "invalid_seq"), lambda connection: connection.acknowledge(900))
+    with pytest.raises(NoReplyError):
+        with_connection(refusal(503, "unavailable"), lambda connection: connection.acknowledge(7))
