@@ -11,6 +11,7 @@ from reflecto.contract.interactions import Reason
 from reflecto.core.model import (
     Delivery,
     Device,
+    DeviceChanges,
     Emergency,
     EmergencyEnd,
     Interaction,
@@ -261,17 +262,15 @@ class ModelStore:
     def list_devices(self, owner_id: str) -> list[Device]:
         return [each for each in self.devices.values() if each.owner_id == owner_id]
 
-    def update_device(
-        self, device_id: str, label: str | None, app_build: int | None, features: tuple[str, ...] | None = None
-    ) -> Device | None:
+    def update_device(self, device_id: str, changes: DeviceChanges) -> Device | None:
         device = self.devices.get(device_id)
         if device is None:
             return None
         changed = replace(
             device,
-            label=device.label if label is None else label,
-            app_build=device.app_build if app_build is None else app_build,
-            features=device.features if features is None else features,
+            label=device.label if changes.label is None else changes.label,
+            app_build=device.app_build if changes.app_build is None else changes.app_build,
+            features=device.features if changes.features is None else changes.features,
         )
         self.devices[device_id] = changed
         return changed

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from reflecto.contract.ids import new_id
-from reflecto.core.model import Delivery, Device, Emergency, EmergencyEnd, Interaction, SetupCode, Token
+from reflecto.core.model import Delivery, Device, DeviceChanges, Emergency, EmergencyEnd, Interaction, SetupCode, Token
 from reflecto.core.ports.store import Store
 from reflecto.core.rules.queue_room import QueueLimits
 from tests.builders import (
@@ -128,7 +128,7 @@ class Comparison(RuleBasedStateMachine):
     def update(
         self, device: Device, label: str | None, app_build: int | None, features: tuple[str, ...] | None
     ) -> None:
-        self.call("update_device", device.id, label, app_build, features)
+        self.call("update_device", device.id, DeviceChanges(label, app_build, features))
 
     @rule(device=devices, other=devices)
     def remove(self, device: Device, other: Device) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from reflecto.contract.ids import new_id
-from reflecto.core.model import Owner
+from reflecto.core.model import DeviceChanges, Owner
 from reflecto.core.ports.store import Store
 from reflecto.core.rules.outcomes import Creation, Redemption
 from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_token
@@ -118,23 +118,23 @@ async def test_an_update_changes_what_is_given(
 ):
     phone, _ = await found_owner(store, app_build=7)
     changed = replace(phone, label=expected[0], app_build=expected[1])
-    assert await store.update_device(phone.id, label, app_build) == changed
+    assert await store.update_device(phone.id, DeviceChanges(label, app_build)) == changed
     assert await store.list_devices(phone.owner_id) == [changed]
 
 
 async def test_a_device_s_features_are_kept_as_it_last_reported_them(store: Store):
     phone, _ = await found_owner(store, features=("answer_v2", "emergency"))
     assert await store.list_devices(phone.owner_id) == [phone]
-    assert await store.update_device(phone.id, "Fold", None) == replace(phone, label="Fold")
+    assert await store.update_device(phone.id, DeviceChanges("Fold")) == replace(phone, label="Fold")
     bare = replace(phone, label="Fold", features=())
-    assert await store.update_device(phone.id, None, None, ()) == bare
+    assert await store.update_device(phone.id, DeviceChanges(features=())) == bare
     assert await store.find_device_by_token(phone.token_hash) == bare
 
 
 async def test_updating_a_removed_device_finds_none(store: Store):
     phone, _ = await found_owner(store)
     await store.remove_device(phone.owner_id, phone.id)
-    assert await store.update_device(phone.id, "Fold", None) is None
+    assert await store.update_device(phone.id, DeviceChanges("Fold")) is None
 
 
 async def test_removing_a_device_takes_its_token_and_queue_and_nothing_else(store: Store):

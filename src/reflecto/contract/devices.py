@@ -1,6 +1,6 @@
-"""Wire models of enrolment, devices and sync. Source: devices.md."""
+"""Wire models of joining, devices and sync. Source: devices.md."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -25,19 +25,21 @@ Features = Annotated[tuple[Feature, ...], Meta(max_length=FEATURES_MAX)]
 AppBuild = Annotated[int, Meta(ge=0, le=APP_BUILD_MAX)]
 
 
+_JOINING_ERRORS: Final = {
+    "public_key": errors.INVALID_PUBLIC_KEY,
+    "signing_key": errors.INVALID_SIGNING_KEY,
+    "label": errors.INVALID_LABEL,
+    "type": errors.INVALID_TYPE,
+    "class": errors.INVALID_CLASS,
+    "app_build": errors.INVALID_APP_BUILD,
+    "features": errors.INVALID_FEATURES,
+}
+
+
 class EnrollRequest(Request, frozen=True, kw_only=True):
     """Redeem a setup code. Keys are raw 32-byte public keys in standard base64."""
 
-    field_errors: ClassVar = {
-        "code": errors.INVALID_CODE,
-        "public_key": errors.INVALID_PUBLIC_KEY,
-        "signing_key": errors.INVALID_SIGNING_KEY,
-        "label": errors.INVALID_LABEL,
-        "type": errors.INVALID_TYPE,
-        "class": errors.INVALID_CLASS,
-        "app_build": errors.INVALID_APP_BUILD,
-        "features": errors.INVALID_FEATURES,
-    }
+    field_errors: ClassVar = {"code": errors.INVALID_CODE, **_JOINING_ERRORS}
     field_checks: ClassVar = {"label": is_not_blank}
 
     code: str
@@ -48,6 +50,23 @@ class EnrollRequest(Request, frozen=True, kw_only=True):
     device_class: DeviceClass = msgspec.field(name="class")
     app_build: AppBuild | None = None
     features: Features = ()
+
+
+class ClaimRequest(Request, frozen=True, kw_only=True):
+    """Ask to join. With a typed code also a `commitment` to a nonce that is revealed later."""
+
+    field_errors: ClassVar = {**_JOINING_ERRORS, "proof": errors.INVALID_PROOF, "commitment": errors.INVALID_PROOF}
+    field_checks: ClassVar = {"label": is_not_blank}
+
+    public_key: str
+    signing_key: str
+    label: Label
+    type: DeviceType
+    device_class: DeviceClass = msgspec.field(name="class")
+    app_build: AppBuild | None = None
+    features: Features = ()
+    proof: str
+    commitment: str | None = None
 
 
 class EnrollResponse(msgspec.Struct, frozen=True):

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from reflecto.contract import errors
-from reflecto.contract.devices import AppBuild, DeviceClass, DeviceType, Features, Label
+from reflecto.contract.devices import DeviceClass, DeviceType
 from reflecto.contract.limits import APPROVAL_MAX_CHARS, RELAY_TARGETS_MAX
-from reflecto.contract.wire import Request, is_not_blank
+from reflecto.contract.wire import Request
 
 PairingStatus = Literal["open", "claimed", "greeted", "revealed", "approved", "rejected"]
 
@@ -30,33 +30,6 @@ class CreatePairingResponse(msgspec.Struct, frozen=True):
 
     pairing_id: str
     expires_at: int
-
-
-class ClaimRequest(Request, frozen=True, kw_only=True):
-    """Ask to join. With a typed code also a `commitment` to a nonce that is revealed later."""
-
-    field_errors: ClassVar = {
-        "public_key": errors.INVALID_PUBLIC_KEY,
-        "signing_key": errors.INVALID_SIGNING_KEY,
-        "label": errors.INVALID_LABEL,
-        "type": errors.INVALID_TYPE,
-        "class": errors.INVALID_CLASS,
-        "app_build": errors.INVALID_APP_BUILD,
-        "features": errors.INVALID_FEATURES,
-        "proof": errors.INVALID_PROOF,
-        "commitment": errors.INVALID_PROOF,
-    }
-    field_checks: ClassVar = {"label": is_not_blank}
-
-    public_key: str
-    signing_key: str
-    label: Label
-    type: DeviceType
-    device_class: DeviceClass = msgspec.field(name="class")
-    app_build: AppBuild | None = None
-    features: Features = ()
-    proof: str
-    commitment: str | None = None
 
 
 class ClaimResponse(msgspec.Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Sequence
+from dataclasses import fields
 
 import msgspec
 from msgspec import UNSET
@@ -13,7 +14,7 @@ from reflecto.contract.limits import SYNC_PAGE_ENTRIES
 from reflecto.core.clock import Clock
 from reflecto.core.events import DEVICE_REMOVED, OWNER_REMOVED
 from reflecto.core.last_seen import LastSeen
-from reflecto.core.model import Device, QueueEntry
+from reflecto.core.model import Device, DeviceChanges, QueueEntry
 from reflecto.core.ports.presence import Presence
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
@@ -96,10 +97,9 @@ class Devices:
         """
         if request.push is not UNSET:
             await self._subscribe(device, request.push)
-        label = None if request.label is UNSET else request.label
-        app_build = None if request.app_build is UNSET else request.app_build
-        features = None if request.features is UNSET else request.features
-        updated = await self._store.update_device(device.id, label, app_build, features)
+        given = {each.name: getattr(request, each.name) for each in fields(DeviceChanges)}
+        changes = DeviceChanges(**{name: value for name, value in given.items() if value is not UNSET})
+        updated = await self._store.update_device(device.id, changes)
         if updated is None:
             raise ApiError(INVALID_TOKEN)
         (state,) = await self._states_of([updated])

@@ -20,7 +20,7 @@ from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
 from reflecto.core.events import DEVICE_JOINED
 from reflecto.core.failed_attempts import FailedAttempts
-from reflecto.core.joining import check_keys, seal_notices
+from reflecto.core.joining import check_keys, reported, seal_notices
 from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
 from reflecto.core.ports.counting import Counters
 from reflecto.core.ports.store import Store
@@ -125,12 +125,8 @@ class Enrolment:
                 token_hash=token_hash(device_token),
                 public_key=public_key,
                 signing_key=signing_key,
-                label=request.label,
-                type=request.type,
-                device_class=request.device_class,
-                app_build=request.app_build,
                 created_at=int(now),
-                features=request.features,
+                **reported(request),
             )
             deliveries = await self._announcements(device, founding, now)
             redemption = await self._store.redeem_setup_code(

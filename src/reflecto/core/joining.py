@@ -1,10 +1,13 @@
 """What every way of joining an owner has in common: keys that are fit for use, and everybody is told."""
 
+from typing import Any
+
 import msgspec
 
+from reflecto.contract.devices import ClaimRequest, EnrollRequest
 from reflecto.contract.errors import INVALID_PUBLIC_KEY, INVALID_SIGNING_KEY, ApiError
 from reflecto.contract.ids import new_id
-from reflecto.core.model import Delivery, Device
+from reflecto.core.model import REPORTED, Claim, Delivery, Device
 from reflecto.core.ports.store import Store
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.crypto.answers import SIGNING_KEY_BYTES, is_signing_key
@@ -25,6 +28,11 @@ def check_keys(sealer: Sealer, public_key: str, signing_key: str) -> tuple[bytes
     if signing is None or not is_signing_key(signing):
         raise ApiError(INVALID_SIGNING_KEY)
     return box, signing
+
+
+def reported(by: EnrollRequest | ClaimRequest | Claim) -> dict[str, Any]:
+    """Return what a device that joins says of itself, for its record."""
+    return {name: getattr(by, name) for name in REPORTED}
 
 
 class _Notice(msgspec.Struct, frozen=True):

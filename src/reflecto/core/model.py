@@ -1,7 +1,7 @@
 """The domain's records, as the core and every store speak of them. Times are Unix seconds."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from reflecto.contract.devices import DeviceClass, DeviceType
 from reflecto.contract.interactions import Reason
@@ -51,6 +51,19 @@ class Device:
     last_seen_at: int | None = None
     last_seq: int = 0  # of its queue; entries may already be gone
     features: tuple[str, ...] = ()  # what its app says it knows
+
+
+# What a device says of itself when it joins, in `Device` and in the `Claim` it may become one by.
+REPORTED: Final = ("label", "type", "device_class", "app_build", "features")
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceChanges:
+    """What a device reports anew of itself. None: it stays as it is."""
+
+    label: str | None = None
+    app_build: int | None = None
+    features: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

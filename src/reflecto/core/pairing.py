@@ -8,6 +8,7 @@ import hmac
 
 from msgspec import UNSET
 
+from reflecto.contract.devices import ClaimRequest
 from reflecto.contract.errors import (
     INVALID_PAIRING_ID,
     INVALID_PROOF,
@@ -23,7 +24,6 @@ from reflecto.contract.ids import is_id, new_device_token, new_id
 from reflecto.contract.limits import PAIRING_SECONDS
 from reflecto.contract.pairing import (
     ApproveRequest,
-    ClaimRequest,
     ClaimResponse,
     CreatePairingRequest,
     CreatePairingResponse,
@@ -35,7 +35,7 @@ from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
 from reflecto.core.events import DEVICE_JOINED
 from reflecto.core.failed_attempts import FailedAttempts
-from reflecto.core.joining import check_keys, seal_notices
+from reflecto.core.joining import check_keys, reported, seal_notices
 from reflecto.core.model import Approval, Claim, Device, DeviceNonce, Pairing, PairingStep, PhoneNonce, Rejection
 from reflecto.core.pairing_views import as_device_sees, as_phone_sees, device_of
 from reflecto.core.ports.counting import Counters
@@ -98,13 +98,9 @@ class Pairings:
             device_id=new_id("dev"),
             public_key=public_key,
             signing_key=signing_key,
-            label=request.label,
-            type=request.type,
-            device_class=request.device_class,
-            app_build=request.app_build,
             proof=proof,
             commitment=commitment,
-            features=request.features,
+            **reported(request),
         )
         pairing = await self._step(pairing_id, claim)
         return ClaimResponse(token, _claim_of(pairing, token).device_id, pairing.expires_at)

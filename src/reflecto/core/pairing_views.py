@@ -1,6 +1,7 @@
 """A pairing as each end sees it, and the device it becomes."""
 
 from reflecto.contract.pairing import Admission, ClaimState, Greeting, OutcomeState, PairingState
+from reflecto.core.joining import reported
 from reflecto.core.model import Claim, Device, Pairing
 from reflecto.crypto.encoding import encode_base64
 
@@ -56,10 +57,6 @@ def device_of(claim: Claim, owner_id: str, now: float) -> Device:
         token_hash=claim.token_hash,
         public_key=claim.public_key,
         signing_key=claim.signing_key,
-        label=claim.label,
-        type=claim.type,
-        device_class=claim.device_class,
-        app_build=claim.app_build,
-        features=claim.features,
         created_at=int(now),
+        **reported(claim),
     )

@@ -16,7 +16,7 @@ from reflecto.api.fields.note import (
     an_id,
     note,
 )
-from reflecto.contract import limits, pairing
+from reflecto.contract import devices, limits, pairing
 
 _KEYS = {
     "public_key": note("X25519 public key: 32 bytes in base64", KEY_EXAMPLE),
@@ -39,7 +39,7 @@ PAIRING: Final[Notes] = {
         "pairing_id": an_id("par", "The invitation's id"),
         "expires_at": a_time("When it ends", limits.PAIRING_SECONDS),
     },
-    pairing.ClaimRequest: {
+    devices.ClaimRequest: {
         **_KEYS,
         "label": DEVICE_LABEL,
         "type": DEVICE_TYPE,

@@ -16,10 +16,10 @@ from reflecto.api.operations.operation import (
     path_id,
 )
 from reflecto.contract import errors
+from reflecto.contract.devices import ClaimRequest
 from reflecto.contract.limits import RELAY_BODY_MAX_BYTES, WAIT_MAX_SECONDS
 from reflecto.contract.pairing import (
     ApproveRequest,
-    ClaimRequest,
     ClaimResponse,
     CreatePairingRequest,
     CreatePairingResponse,

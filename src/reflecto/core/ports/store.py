@@ -14,6 +14,7 @@ from reflecto.core.model import (
     Approval,
     Delivery,
     Device,
+    DeviceChanges,
     Emergency,
     EmergencyEnd,
     Interaction,
@@ -154,9 +155,7 @@ class Store(Protocol):
     async def list_devices(self, owner_id: str) -> list[Device]:
         """Return the owner's devices, oldest first."""
 
-    async def update_device(
-        self, device_id: str, label: str | None, app_build: int | None, features: tuple[str, ...] | None = None
-    ) -> Device | None:
+    async def update_device(self, device_id: str, changes: DeviceChanges) -> Device | None:
         """Change what is given (not None) and return the device."""
 
     async def remove_device(self, owner_id: str, device_id: str) -> bool:

@@ -5,25 +5,22 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflecto.contract.limits import DEVICES_MAX_PER_OWNER
-from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
+from reflecto.core.model import Delivery, Device, DeviceChanges, Owner, SetupCode, Token
 from reflecto.core.rules.outcomes import Redemption
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues, delete_step
-from reflecto.store.sqlite.rows import (
-    DEVICE_COLUMNS,
-    SETUP_CODE_COLUMNS,
-    TOKEN_COLUMNS,
-    device_of,
-    placeholders,
-    setup_code_of,
-    token_row,
-)
 from reflecto.store.sqlite.statements import add_device, count_devices, is_device, owner_exists
+from reflecto.store.sqlite.tables import DEVICE_CHANGES, DEVICES, SETUP_CODES, TOKENS
 
 OWNER_ROWS: Final = 200  # of these tables deleted in one transaction when an owner leaves
 _MANY: Final = ("reminders", "interactions")
-_FIND_CODE: Final = f"SELECT {SETUP_CODE_COLUMNS} FROM setup_codes WHERE hash = ? AND expires_at > ?"
+_FIND_CODE: Final = f"{SETUP_CODES.select} WHERE hash = ? AND expires_at > ?"
+
+_UPDATE: Final = (
+    f"UPDATE devices SET {', '.join(f'{name} = coalesce(?, {name})' for name in DEVICE_CHANGES.names)} "
+    f"WHERE id = ? RETURNING {DEVICES.columns}"
+)
 
 
 class DeviceVerbs:
@@ -36,17 +33,14 @@ class DeviceVerbs:
         def add(connection: sqlite3.Connection) -> bool:
             if code.phone_id is not None and not is_device(connection, code.phone_id):
                 return False
-            connection.execute(
-                f"INSERT INTO setup_codes ({SETUP_CODE_COLUMNS}) VALUES ({placeholders(SETUP_CODE_COLUMNS)})",
-                (code.hash, code.owner_id, code.founds_owner, code.expires_at, code.phone_id),
-            )
+            connection.execute(SETUP_CODES.insert, SETUP_CODES.row(code))
             return True
 
         return await self._database.write(add)
 
     async def find_setup_code(self, code_hash: bytes, now: float) -> SetupCode | None:
         row = self._database.row(_FIND_CODE, (code_hash, now))
-        return setup_code_of(row) if row else None
+        return SETUP_CODES.of(row) if row else None
 
     async def redeem_setup_code(
         self, code_hash: bytes, device: Device, default_token: Token | None, deliveries: Sequence[Delivery], now: float
@@ -56,7 +50,7 @@ class DeviceVerbs:
             if row is None:
                 return Redemption.INVALID
             if default_token is not None:
-                if not setup_code_of(row).founds_owner and owner_exists(connection):
+                if not SETUP_CODES.of(row).founds_owner and owner_exists(connection):
                     return Redemption.OWNERS_CHANGED
                 connection.execute(
                     "INSERT INTO owners (id, created_at) VALUES (?, ?)", (device.owner_id, device.created_at)
@@ -69,8 +63,8 @@ class DeviceVerbs:
             add_device(connection, device)
             if default_token is not None:
                 connection.execute(
-                    f"INSERT INTO tokens ({TOKEN_COLUMNS}) VALUES ({placeholders(TOKEN_COLUMNS)})",
-                    token_row(default_token),
+                    TOKENS.insert,
+                    TOKENS.row(default_token),
                 )
             append_to_queues(connection, deliveries, self._bounds)
             return Redemption.REDEEMED
@@ -85,25 +79,17 @@ class DeviceVerbs:
         return [Owner(owner_id, created_at, tuple(labels.get(owner_id, ()))) for owner_id, created_at in rows]
 
     async def find_device_by_token(self, token_hash: bytes) -> Device | None:
-        row = self._database.row(f"SELECT {DEVICE_COLUMNS} FROM devices WHERE token_hash = ?", (token_hash,))
-        return device_of(row) if row else None
+        row = self._database.row(f"{DEVICES.select} WHERE token_hash = ?", (token_hash,))
+        return DEVICES.of(row) if row else None
 
     async def list_devices(self, owner_id: str) -> list[Device]:
-        rows = self._database.rows(
-            f"SELECT {DEVICE_COLUMNS} FROM devices WHERE owner_id = ? ORDER BY created_at, id", (owner_id,)
-        )
-        return [device_of(row) for row in rows]
+        rows = self._database.rows(f"{DEVICES.select} WHERE owner_id = ? ORDER BY created_at, id", (owner_id,))
+        return [DEVICES.of(row) for row in rows]
 
-    async def update_device(
-        self, device_id: str, label: str | None, app_build: int | None, features: tuple[str, ...] | None = None
-    ) -> Device | None:
+    async def update_device(self, device_id: str, changes: DeviceChanges) -> Device | None:
         def update(connection: sqlite3.Connection) -> Device | None:
-            row = connection.execute(
-                "UPDATE devices SET label = coalesce(?, label), app_build = coalesce(?, app_build), "
-                f"features = coalesce(?, features) WHERE id = ? RETURNING {DEVICE_COLUMNS}",
-                (label, app_build, None if features is None else " ".join(features), device_id),
-            ).fetchone()
-            return device_of(row) if row else None
+            row = connection.execute(_UPDATE, (*DEVICE_CHANGES.row(changes), device_id)).fetchone()
+            return DEVICES.of(row) if row else None
 
         return await self._database.write(update)
 

@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import astuple, fields
 from typing import Final
 
 from reflecto.contract.limits import EMERGENCIES_MAX_PER_OWNER
@@ -12,10 +11,9 @@ from reflecto.core.rules.outcomes import Addition, EmergencyEndResult, Verdict
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
-from reflecto.store.sqlite.rows import placeholders
 from reflecto.store.sqlite.statements import is_device, is_live_token
+from reflecto.store.sqlite.tables import EMERGENCIES
 
-_COLUMNS: Final = ", ".join(field.name for field in fields(Emergency))
 _ACTIVE: Final = "status = 'active' AND expires_at > ?"
 
 
@@ -41,9 +39,7 @@ class EmergencyVerbs:
             ).fetchone()
             if active >= EMERGENCIES_MAX_PER_OWNER:
                 return Addition.TOO_MANY, []
-            connection.execute(
-                f"INSERT INTO emergencies ({_COLUMNS}) VALUES ({placeholders(_COLUMNS)})", astuple(emergency)
-            )
+            connection.execute(EMERGENCIES.insert, EMERGENCIES.row(emergency))
             connection.executemany(
                 "INSERT OR IGNORE INTO emergency_tags (receipt, hash) VALUES (?, ?)",
                 [(emergency.receipt, tag_hash) for tag_hash in tag_hashes],
@@ -63,12 +59,12 @@ class EmergencyVerbs:
         self, token_id: str, now: float, tag_hash: bytes | None = None
     ) -> list[Emergency]:
         rows = self._database.rows(
-            f"SELECT {_COLUMNS} FROM emergencies WHERE token_id = ? AND {_ACTIVE} AND (? IS NULL OR EXISTS "
+            f"{EMERGENCIES.select} WHERE token_id = ? AND {_ACTIVE} AND (? IS NULL OR EXISTS "
             "(SELECT 1 FROM emergency_tags AS tag WHERE tag.hash = ? AND tag.receipt = emergencies.receipt)) "
             "ORDER BY created_at, receipt",
             (token_id, now, tag_hash, tag_hash),
         )
-        return [Emergency(*row) for row in rows]
+        return [EMERGENCIES.of(row) for row in rows]
 
     async def end_emergency(
         self, receipt: str, end: EmergencyEnd, closings: Sequence[Delivery], now: float
@@ -85,21 +81,21 @@ class EmergencyVerbs:
             calls_back = end.status == "acknowledged" and found.callback is not None
             row = connection.execute(
                 "UPDATE emergencies SET status = ?, ended_at = ?, device_id = ?, device_label = ?, "
-                f"next_round_at = NULL, next_call_at = ? WHERE receipt = ? RETURNING {_COLUMNS}",
+                f"next_round_at = NULL, next_call_at = ? WHERE receipt = ? RETURNING {EMERGENCIES.columns}",
                 (end.status, int(now), end.device_id, end.device_label, int(now) if calls_back else None, receipt),
             ).fetchone()
             connection.execute("DELETE FROM emergency_deliveries WHERE receipt = ?", (receipt,))
             append_to_queues(connection, closings, self._bounds)
-            return EmergencyEndResult(Verdict.ACCEPTED, Emergency(*row))
+            return EmergencyEndResult(Verdict.ACCEPTED, EMERGENCIES.of(row))
 
         return await self._database.write(finish)
 
     async def list_due_emergencies(self, now: float, limit: int) -> list[Emergency]:
         rows = self._database.rows(
-            f"SELECT {_COLUMNS} FROM emergencies WHERE next_round_at <= ? ORDER BY next_round_at, receipt LIMIT ?",
+            f"{EMERGENCIES.select} WHERE next_round_at <= ? ORDER BY next_round_at, receipt LIMIT ?",
             (now, limit),
         )
-        return [Emergency(*row) for row in rows]
+        return [EMERGENCIES.of(row) for row in rows]
 
     async def list_emergency_blobs(self, receipt: str) -> dict[str, bytes]:
         return dict(
@@ -122,16 +118,17 @@ class EmergencyVerbs:
     async def claim_callbacks(self, now: float, limit: int) -> list[Emergency]:
         def claim(connection: sqlite3.Connection) -> list[Emergency]:
             due = connection.execute(
-                f"SELECT {_COLUMNS} FROM emergencies WHERE next_call_at <= ? ORDER BY next_call_at, receipt LIMIT ?",
+                f"{EMERGENCIES.select} WHERE next_call_at <= ? ORDER BY next_call_at, receipt LIMIT ?",
                 (now, limit),
             ).fetchall()
             claimed = []
-            for each in (Emergency(*row) for row in due):
+            for each in (EMERGENCIES.of(row) for row in due):
                 row = connection.execute(
-                    f"UPDATE emergencies SET calls = ?, next_call_at = ? WHERE receipt = ? RETURNING {_COLUMNS}",
+                    "UPDATE emergencies SET calls = ?, next_call_at = ? "
+                    f"WHERE receipt = ? RETURNING {EMERGENCIES.columns}",
                     (each.calls + 1, next_call(each.calls + 1, now), each.receipt),
                 ).fetchone()
-                claimed.append(Emergency(*row))
+                claimed.append(EMERGENCIES.of(row))
             return claimed
 
         if not self._database.row("SELECT 1 FROM emergencies WHERE next_call_at <= ? LIMIT 1", (now,)):
@@ -147,6 +144,6 @@ class EmergencyVerbs:
 
 
 def _find(connection: sqlite3.Connection, receipt: str, now: float) -> Emergency | None:
-    row = connection.execute(f"SELECT {_COLUMNS} FROM emergencies WHERE receipt = ?", (receipt,)).fetchone()
-    found = Emergency(*row) if row else None
+    row = connection.execute(f"{EMERGENCIES.select} WHERE receipt = ?", (receipt,)).fetchone()
+    found = EMERGENCIES.of(row) if row else None
     return found if found and is_kept(found, now) else None

@@ -11,7 +11,6 @@ from reflecto.core.rules.outcomes import CreateResult, Creation, EndResult, Verd
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
-from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of, interaction_row, placeholders
 from reflecto.store.sqlite.statements import (
     IS_PENDING,
     count_pending,
@@ -21,8 +20,7 @@ from reflecto.store.sqlite.statements import (
     is_live_token,
     phone_ids,
 )
-
-_INSERT = f"INSERT INTO interactions ({INTERACTION_COLUMNS}) VALUES ({placeholders(INTERACTION_COLUMNS)})"
+from reflecto.store.sqlite.tables import INTERACTIONS, TAPS
 
 
 class InteractionVerbs:
@@ -53,7 +51,7 @@ class InteractionVerbs:
             reached = append_to_queues(connection, deliveries, self._bounds)
             if deliveries and not reached:
                 return CreateResult(Creation.QUEUES_FULL)
-            connection.execute(_INSERT, interaction_row(new))
+            connection.execute(INTERACTIONS.insert, INTERACTIONS.row(new))
             return CreateResult(Creation.CREATED, new)
 
         return await self._database.write(create)
@@ -71,18 +69,8 @@ class InteractionVerbs:
             if verdict is not Verdict.ACCEPTED:
                 return EndResult(verdict, found)
             connection.execute(
-                "UPDATE interactions SET status = 'answered', ended_at = ?, choice_index = ?, answered_at = ?, "
-                "device_id = ?, device_label = ?, signing_key = ?, signature = ? WHERE id = ?",
-                (
-                    int(now),
-                    tap.choice_index,
-                    tap.answered_at,
-                    tap.device_id,
-                    tap.device_label,
-                    tap.signing_key,
-                    tap.signature,
-                    interaction_id,
-                ),
+                f"UPDATE interactions SET status = 'answered', ended_at = ?, {TAPS.assignments} WHERE id = ?",
+                (int(now), *TAPS.row(tap), interaction_id),
             )
             append_to_queues(connection, withdrawals, self._bounds)
             return _ended(connection, interaction_id)
@@ -110,25 +98,22 @@ class InteractionVerbs:
 
     async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
         rows = self._database.rows(
-            f"SELECT {INTERACTION_COLUMNS} FROM interactions "
-            f"WHERE token_id = :token_id AND {IS_PENDING} ORDER BY created_at, id",
+            f"{INTERACTIONS.select} WHERE token_id = :token_id AND {IS_PENDING} ORDER BY created_at, id",
             {"token_id": token_id, "now": now},
         )
-        return [interaction_of(row) for row in rows]
+        return [INTERACTIONS.of(row) for row in rows]
 
     async def list_expired(self, after: float, until: float) -> list[Interaction]:
         rows = self._database.rows(
             # coalesce: for the index by end
-            f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE status = 'pending' "
+            f"{INTERACTIONS.select} WHERE status = 'pending' "
             "AND (tether IS NULL OR awaited_until + tether >= expires_at) "
             "AND coalesce(ended_at, expires_at) > ? AND coalesce(ended_at, expires_at) <= ? ORDER BY expires_at, id",
             (after, until),
         )
-        return [interaction_of(row) for row in rows]
+        return [INTERACTIONS.of(row) for row in rows]
 
 
 def _ended(connection: sqlite3.Connection, interaction_id: str) -> EndResult:
-    row = connection.execute(
-        f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE id = ?", (interaction_id,)
-    ).fetchone()
-    return EndResult(Verdict.ACCEPTED, interaction_of(row))
+    row = connection.execute(f"{INTERACTIONS.select} WHERE id = ?", (interaction_id,)).fetchone()
+    return EndResult(Verdict.ACCEPTED, INTERACTIONS.of(row))

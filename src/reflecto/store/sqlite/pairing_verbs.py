@@ -12,10 +12,10 @@ from reflecto.core.rules.pairing import judge_approval, take_step
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
-from reflecto.store.sqlite.rows import PAIRING_COLUMNS, pairing_of, pairing_row, placeholders
 from reflecto.store.sqlite.statements import add_device, count_devices
+from reflecto.store.sqlite.tables import PAIRINGS
 
-_WRITE: Final = f"REPLACE INTO pairings ({PAIRING_COLUMNS}) VALUES ({placeholders(PAIRING_COLUMNS)})"
+_WRITE: Final = PAIRINGS.insert.replace("INSERT", "REPLACE", 1)
 
 
 class PairingVerbs:
@@ -40,7 +40,7 @@ class PairingVerbs:
             ).fetchone()
             if open_ones >= PAIRINGS_MAX_PER_OWNER:
                 return Opening.TOO_MANY
-            connection.execute(_WRITE, pairing_row(pairing))
+            connection.execute(_WRITE, PAIRINGS.row(pairing))
             return Opening.OPENED
 
         return await self._database.write(add)
@@ -56,7 +56,7 @@ class PairingVerbs:
             moved = take_step(found, step)
             if moved is None:
                 return StepResult(accepted=False, pairing=found)
-            connection.execute(_WRITE, pairing_row(moved))
+            connection.execute(_WRITE, PAIRINGS.row(moved))
             return StepResult(accepted=True, pairing=moved)
 
         return await self._database.write(take)
@@ -75,7 +75,7 @@ class PairingVerbs:
                 return Admittance.TOO_MANY_DEVICES
             expires_at = int(now) + PAIRING_SECONDS
             approved = replace(found, status="approved", approval=approval, expires_at=expires_at)
-            connection.execute(_WRITE, pairing_row(approved))
+            connection.execute(_WRITE, PAIRINGS.row(approved))
             add_device(connection, device)
             append_to_queues(connection, deliveries, self._bounds)
             return Admittance.ADMITTED
@@ -84,7 +84,5 @@ class PairingVerbs:
 
 
 def _find(connection: sqlite3.Connection, pairing_id: str, now: float) -> Pairing | None:
-    row = connection.execute(
-        f"SELECT {PAIRING_COLUMNS} FROM pairings WHERE id = ? AND expires_at > ?", (pairing_id, now)
-    ).fetchone()
-    return pairing_of(row) if row else None
+    row = connection.execute(f"{PAIRINGS.select} WHERE id = ? AND expires_at > ?", (pairing_id, now)).fetchone()
+    return PAIRINGS.of(row) if row else None

@@ -4,6 +4,7 @@ import sqlite3
 
 from reflecto.core.model import PushBacklog, PushSubscription, PushTarget
 from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.tables import PUSH_SUBSCRIPTIONS
 
 
 class PushVerbs:
@@ -22,9 +23,9 @@ class PushVerbs:
             )
             if subscription is not None:
                 connection.execute(
-                    "INSERT INTO push_subscriptions (device_id, endpoint, p256dh, auth, since_seq) "
+                    f"INSERT INTO push_subscriptions (device_id, since_seq, {PUSH_SUBSCRIPTIONS.columns}) "
                     "VALUES (?, ?, ?, ?, ?)",
-                    (device_id, subscription.endpoint, subscription.p256dh, subscription.auth, row[0]),
+                    (device_id, row[0], *PUSH_SUBSCRIPTIONS.row(subscription)),
                 )
             return True
 
@@ -32,11 +33,14 @@ class PushVerbs:
 
     async def find_push_target(self, device_id: str) -> PushTarget | None:
         row = self._database.row(
-            "SELECT owner_id, endpoint, p256dh, auth, since_seq, last_seq FROM push_subscriptions "
+            f"SELECT owner_id, since_seq, last_seq, {PUSH_SUBSCRIPTIONS.columns} FROM push_subscriptions "
             "JOIN devices ON devices.id = device_id WHERE device_id = ?",
             (device_id,),
         )
-        return PushTarget(row[0], PushSubscription(*row[1:4]), *row[4:]) if row else None
+        if row is None:
+            return None
+        owner_id, since_seq, last_seq, *subscription = row
+        return PushTarget(owner_id, PUSH_SUBSCRIPTIONS.of(subscription), since_seq, last_seq)
 
     async def drop_push_subscription(self, device_id: str, endpoint: str) -> bool:
         def drop(connection: sqlite3.Connection) -> bool:

@@ -8,6 +8,7 @@ from reflecto.core.rules.outcomes import Relaying
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues, delete_step
+from reflecto.store.sqlite.tables import QUEUES
 
 
 class QueueVerbs:
@@ -32,13 +33,12 @@ class QueueVerbs:
 
     async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
         rows = self._database.rows(
-            "SELECT seq, sender, blob, expires_at, urgency, topic FROM queue "
-            "WHERE device_id = ? AND seq > ? AND expires_at > ? ORDER BY seq LIMIT ?",
+            f"{QUEUES.select} WHERE device_id = ? AND seq > ? AND expires_at > ? ORDER BY seq LIMIT ?",
             (device_id, after, now, limit),
         )
         if not rows and self._database.row("SELECT 1 FROM devices WHERE id = ?", (device_id,)) is None:
             return None
-        return [QueueEntry(*row) for row in rows]
+        return [QUEUES.of(row) for row in rows]
 
     async def number_from(self, seq: int) -> None:
         await self._database.write_before_others(

@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Final
 
 from reflecto.contract.limits import REMINDERS_MAX_PER_OWNER
 from reflecto.core.model import Delivery, Reminder, ReminderDelivery
@@ -11,8 +10,7 @@ from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.statements import is_live_token
-
-_COLUMNS: Final = "id, owner_id, token_id, sealed, created_at, fire_at"
+from reflecto.store.sqlite.tables import REMINDERS
 
 
 class ReminderVerbs:
@@ -30,17 +28,7 @@ class ReminderVerbs:
             ).fetchone()
             if waiting >= REMINDERS_MAX_PER_OWNER:
                 return Addition.TOO_MANY
-            connection.execute(
-                f"INSERT INTO reminders ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    reminder.id,
-                    reminder.owner_id,
-                    reminder.token_id,
-                    reminder.sealed,
-                    reminder.created_at,
-                    reminder.fire_at,
-                ),
-            )
+            connection.execute(REMINDERS.insert, REMINDERS.row(reminder))
             connection.executemany(  # a device removed since it was sealed for is left out
                 "INSERT INTO reminder_deliveries (reminder_id, device_id, on_time, late) "
                 "SELECT ?, id, ?, ? FROM devices WHERE id = ?",
@@ -51,10 +39,8 @@ class ReminderVerbs:
         return await self._database.write(add)
 
     async def list_reminders(self, token_id: str) -> list[Reminder]:
-        rows = self._database.rows(
-            f"SELECT {_COLUMNS} FROM reminders WHERE token_id = ? ORDER BY fire_at, id", (token_id,)
-        )
-        return [Reminder(*row) for row in rows]
+        rows = self._database.rows(f"{REMINDERS.select} WHERE token_id = ? ORDER BY fire_at, id", (token_id,))
+        return [REMINDERS.of(row) for row in rows]
 
     async def drop_reminder(self, token_id: str, reminder_id: str) -> bool:
         def drop(connection: sqlite3.Connection) -> bool:

@@ -5,22 +5,14 @@ from typing import Final
 
 from reflecto.core.model import Device, Interaction
 from reflecto.core.rules.interactions import is_retained
-from reflecto.store.sqlite.rows import (
-    DEVICE_COLUMNS,
-    INTERACTION_COLUMNS,
-    device_row,
-    interaction_of,
-    placeholders,
-)
+from reflecto.store.sqlite.tables import DEVICES, INTERACTIONS
 
 IS_PENDING: Final = "status = 'pending' AND expires_at > :now AND (tether IS NULL OR awaited_until + tether > :now)"
 
 
 def add_device(connection: sqlite3.Connection, device: Device) -> None:
     """Insert the device."""
-    connection.execute(
-        f"INSERT INTO devices ({DEVICE_COLUMNS}) VALUES ({placeholders(DEVICE_COLUMNS)})", device_row(device)
-    )
+    connection.execute(DEVICES.insert, DEVICES.row(device))
 
 
 def count_devices(connection: sqlite3.Connection, owner_id: str) -> int:
@@ -31,20 +23,18 @@ def count_devices(connection: sqlite3.Connection, owner_id: str) -> int:
 
 def find_interaction(connection: sqlite3.Connection, interaction_id: str, now: float) -> Interaction | None:
     """Return the question unless its retention has ended."""
-    row = connection.execute(
-        f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE id = ?", (interaction_id,)
-    ).fetchone()
-    interaction = interaction_of(row) if row else None
+    row = connection.execute(f"{INTERACTIONS.select} WHERE id = ?", (interaction_id,)).fetchone()
+    interaction = INTERACTIONS.of(row) if row else None
     return interaction if interaction and is_retained(interaction, now) else None
 
 
 def find_repeat(connection: sqlite3.Connection, token_id: str, mark: bytes, now: float) -> Interaction | None:
     """Return the token's question with this mark whose window is open."""
     row = connection.execute(
-        f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE token_id = ? AND repeat_mark = ? AND expires_at > ?",
+        f"{INTERACTIONS.select} WHERE token_id = ? AND repeat_mark = ? AND expires_at > ?",
         (token_id, mark, now),
     ).fetchone()
-    return interaction_of(row) if row else None
+    return INTERACTIONS.of(row) if row else None
 
 
 def count_pending(connection: sqlite3.Connection, owner_id: str, now: float, *, test: bool) -> int:

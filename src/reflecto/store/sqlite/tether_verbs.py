@@ -11,8 +11,8 @@ from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.core.rules.tethers import abandoned_at, is_abandoned
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
-from reflecto.store.sqlite.rows import INTERACTION_COLUMNS, interaction_of
 from reflecto.store.sqlite.statements import find_interaction
+from reflecto.store.sqlite.tables import INTERACTIONS
 
 _NOTE: Final = "UPDATE interactions SET awaited_until = ? WHERE id = ?"
 
@@ -62,11 +62,11 @@ class TetherVerbs:
 
     async def list_abandoned(self, now: float) -> list[Interaction]:
         rows = self._database.rows(
-            f"SELECT {INTERACTION_COLUMNS} FROM interactions WHERE status = 'pending' AND tether IS NOT NULL "
+            f"{INTERACTIONS.select} WHERE status = 'pending' AND tether IS NOT NULL "
             "AND awaited_until + tether <= :now AND awaited_until + tether < expires_at",
             {"now": now},
         )
-        return [interaction_of(row) for row in rows]
+        return [INTERACTIONS.of(row) for row in rows]
 
     async def spare_tethered(self, now: float) -> None:
         await self._database.write(

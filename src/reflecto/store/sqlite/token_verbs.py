@@ -7,8 +7,8 @@ from reflecto.contract.limits import TOKENS_MAX_PER_OWNER
 from reflecto.core.model import Token
 from reflecto.core.rules.outcomes import Addition
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.rows import TOKEN_COLUMNS, placeholders, token_of, token_row
 from reflecto.store.sqlite.statements import is_device, owner_exists
+from reflecto.store.sqlite.tables import TOKENS
 
 
 class TokenVerbs:
@@ -17,16 +17,12 @@ class TokenVerbs:
     _database: Database
 
     async def find_token(self, token_hash: bytes) -> Token | None:
-        row = self._database.row(
-            f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE hash = ? AND revoked_at IS NULL", (token_hash,)
-        )
-        return token_of(row) if row else None
+        row = self._database.row(f"{TOKENS.select} WHERE hash = ? AND revoked_at IS NULL", (token_hash,))
+        return TOKENS.of(row) if row else None
 
     async def find_token_by_short_form(self, short_hash: bytes) -> Token | None:
-        row = self._database.row(
-            f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE short_hash = ? AND revoked_at IS NULL", (short_hash,)
-        )
-        return token_of(row) if row else None
+        row = self._database.row(f"{TOKENS.select} WHERE short_hash = ? AND revoked_at IS NULL", (short_hash,))
+        return TOKENS.of(row) if row else None
 
     async def keep_short_form(self, token_id: str, short_hash: bytes) -> None:
         await self._database.write(
@@ -46,19 +42,17 @@ class TokenVerbs:
                 return Addition.REVOKED
             if phone_id is not None and not is_device(connection, phone_id):
                 return Addition.REVOKED
-            connection.execute(
-                f"INSERT INTO tokens ({TOKEN_COLUMNS}) VALUES ({placeholders(TOKEN_COLUMNS)})", token_row(token)
-            )
+            connection.execute(TOKENS.insert, TOKENS.row(token))
             return Addition.ADDED
 
         return await self._database.write(add)
 
     async def list_tokens(self, owner_id: str) -> list[Token]:
         rows = self._database.rows(
-            f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE owner_id = ? AND revoked_at IS NULL ORDER BY created_at, id",
+            f"{TOKENS.select} WHERE owner_id = ? AND revoked_at IS NULL ORDER BY created_at, id",
             (owner_id,),
         )
-        return [token_of(row) for row in rows]
+        return [TOKENS.of(row) for row in rows]
 
     async def revoke_token(self, owner_id: str, token_id: str, now: float) -> bool:
         def revoke(connection: sqlite3.Connection) -> bool:
