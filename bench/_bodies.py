@@ -156,7 +156,7 @@ def ugly_documents() -> Iterator[Ugly]:
 def ugly_pushover() -> Iterator[Ugly]:
     """Yield bodies of Pushover's clients that only they may send: a picture in base64 makes them large."""
     endpoint, bound = "POST /1/messages.json", PUSHOVER_BODY_MAX_BYTES
-    alarm = '"message":"m","priority":2,"retry":30,"expire":30,'
+    alarm = '"message":"m","priority":2,"retry":30,"expire":1,'
     for name, body in ugly_json(alarm, bound):
         yield Ugly(endpoint, f"{name}, an emergency", body)
     for name in ("message", "tags", "callback", "attachment_base64", "sound", "timestamp", "html", "user"):
@@ -185,12 +185,12 @@ def ugly_pushover() -> Iterator[Ugly]:
     for call in ("POST /1/users/validate.json", f"POST /1/receipts/{'r' * 30}/cancel.json"):
         yield Ugly(call, "no-break spaces", small)
         yield Ugly(call, "many keys", many_keys("{", bound))
-    yield Ugly("POST /1/receipts/cancel_by_tag/{tag}.json", "40 emergencies", path="/1/receipts/cancel_by_tag/a.json")
+    yield Ugly("POST /1/receipts/cancel_by_tag/{tag}.json", "30 emergencies", path="/1/receipts/cancel_by_tag/a.json")
 
 
 def form_of(name: str) -> str:
     """Return what is before a field in a form."""
-    return "" if name == "message" else "message=m&priority=2&retry=30&expire=30&"
+    return "" if name == "message" else "message=m&priority=2&retry=30&expire=1&"
 
 
 def ugly_hooks() -> Iterator[Ugly]:

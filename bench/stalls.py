@@ -25,7 +25,7 @@ from tests.e2e.server_process import ServerProcess
 BOUND_MS: Final = 20
 DEVICES: Final = 32
 REMINDERS: Final = 1_000
-EMERGENCIES: Final = 40  # of the 50 that there may be
+EMERGENCIES: Final = 30  # of the 50 that there may be
 TICKING: Final = (sys.executable, "-m", "bench._ticking_server")
 
 

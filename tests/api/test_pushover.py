@@ -399,3 +399,23 @@ async def test_a_name_that_nobody_has_means_everybody_and_says_so(
     assert await codes(sender, device="desk", message="For the desk") == []
     assert (await latest(server, desktop))["message"] == "For the desk"
     assert [envelope.payload["message"] for envelope in await waiting(server, phone)][-1] == "Disk full"
+
+
+async def test_a_picture_of_any_size_in_json_costs_the_message_nothing(
+    server: RunningServer, phone: DeviceActor, sender: Program
+):
+    for length, sent in ((7_000_000, 200), (170_000, 200)):
+        body = {"token": sender.token, "attachment_base64": "A" * length, "message": "Motion"}
+        reply = await server.http.post(PATH, json=body)
+        assert (reply.status_code, [each["code"] for each in reply.json()["warnings"]]) == (
+            sent,
+            ["attachment_dropped"],
+        )
+    assert len(await waiting(server, phone)) == 2
+
+
+async def test_json_that_is_long_without_its_picture_is_refused_before_it_is_parsed(
+    server: RunningServer, sender: Program
+):
+    reply = await server.http.post(PATH, json={"token": sender.token, "message": "m", "x": [0] * 200_000})
+    assert (reply.status_code, reply.json()["errors"]) == (413, ["payload_too_large"])

@@ -2,7 +2,9 @@
 
 import pytest
 
+from reflecto.client.protocol import base_url
 from reflecto.logs import redact
+from reflecto.phone.identity import read_server_url
 from tests.actors import DeviceActor, Program
 from tests.running import RunningServer
 
@@ -47,3 +49,10 @@ async def test_another_path_is_still_not_found(server: RunningServer):
 async def test_another_method_is_refused_alike(server: RunningServer, path: str):
     refused = await server.http.get(at(server, path))
     assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize("slashes", ["/", "//"])
+def test_every_client_takes_a_url_that_ends_in_slashes(slashes: str):
+    url = "http://127.0.0.1:8787"
+    assert base_url(url + slashes) == url
+    assert read_server_url(url + slashes) == url

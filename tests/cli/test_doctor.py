@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from reflecto.cli import examine_server
@@ -351,6 +352,22 @@ def test_a_reply_may_be_held_back_and_no_phone_is_asked(server: ServerProcess, o
     assert "reflecto doctor" not in labels
     assert len(labels) == len(before["tokens"]) + 1
     assert load(state).questions == ()
+
+
+def test_a_proxy_that_the_server_does_not_trust_is_told_of(
+    server: ServerProcess, monkeypatch: pytest.MonkeyPatch, capsys: Output
+):
+    _, checks = examined(capsys, "--url", server.url, "--token", TOKEN)
+    assert "proxy" not in checks
+
+    class Forwarding(httpx.Client):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options | {"headers": {"X-Forwarded-For": "203.0.113.9"}})
+
+    monkeypatch.setattr(httpx, "Client", Forwarding)
+    _, checks = examined(capsys, "--url", server.url, "--token", TOKEN)
+    assert checks["proxy"]["verdict"] == "warning"
+    assert "trusted_proxies" in checks["proxy"]["advice"]
 
 
 def test_a_proxy_that_cuts_it_is_told_with_how_long_to_wait(server: ServerProcess, owner: Phone):

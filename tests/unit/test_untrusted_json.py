@@ -21,6 +21,7 @@ from reflecto.config import ConfigError, load_settings
 from reflecto.contract.devices import SyncEntry
 from reflecto.contract.errors import ApiError
 from reflecto.contract.interactions import InteractionState
+from reflecto.contract.json_bodies import UnusableJsonError, check_values
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.wire import parse_object
 from reflecto.crypto.envelopes import seal, shared_key
@@ -166,3 +167,25 @@ def test_what_is_readable_is_read_as_it_was():
     assert read_json(b'{"id":"x","n":1.5,"list":[1,"\\u00e9"]}', dict[str, Any]) == json.loads(
         '{"id":"x","n":1.5,"list":[1,"\u00e9"]}'
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"a": "[,{" * 10_000}),
+        json.dumps({"a": '\\",[' * 10_000}),
+        json.dumps({"a": "\\" * 20_001, "b": "," * 20_000}),
+        json.dumps([0] * 9_999),
+    ],
+    ids=["marks in a text", "quotes in a text", "backslashes before the end of a text", "as many as there may be"],
+)
+def test_what_stands_in_texts_counts_as_no_value(text: str):
+    check_values(text)
+
+
+@pytest.mark.parametrize(
+    "text", [json.dumps([0] * 10_002), json.dumps(["\\"] * 5_001), json.dumps([{}] * 5_001), '"' * 30_000]
+)
+def test_more_values_than_there_may_be_are_refused_with_the_bound(text: str):
+    with pytest.raises(UnusableJsonError, match="has more than 10,000 values"):
+        check_values(text)

@@ -99,7 +99,19 @@ def folder_line(event: Event) -> str:
 
 def call_key(call: Mapping[str, object]) -> str:
     """Return the idempotency key of what a call asks: a repeat of it finds the question that it has open."""
-    return f"hook-{sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()}"
+    return f"hook-{sha256(json.dumps(_shortened(call), sort_keys=True).encode()).hexdigest()}"
+
+
+def _shortened(value: object) -> object:
+    """Return it with each long text as its digest: to write megabytes as JSON takes long, and holds up a server."""
+    match value:
+        case str() if len(value) > QUESTION_MAX_CHARS:
+            return [sha256(value.encode("utf-8", "surrogatepass")).hexdigest()]
+        case Mapping():
+            return {name: _shortened(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_shortened(each) for each in value]
+    return value
 
 
 def call_id(event: Event, turn: str) -> str:

@@ -39,7 +39,7 @@ def one_path(path: str) -> str:
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
         reply = Reply(*reply_parts(ApiError(NOT_FOUND)))
-        is_pushover = scope["path"].startswith("/1/")  # its clients crash on any other form
+        is_pushover = f"{scope['path']}/".startswith("/1/")  # its clients crash on any other form
         await Call(scope, receive, send).answer(pushover_shape(reply) if is_pushover else reply)
     else:  # a web socket: nothing here speaks it
         await send({"type": "websocket.close", "code": 1000})

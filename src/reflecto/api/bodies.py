@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from reflecto.api.http import Call
+from reflecto.api.long_bodies import work_on
 from reflecto.api.multipart import MultipartFields
 from reflecto.contract.errors import INVALID_ACTION, INVALID_BODY, UNSUPPORTED_MEDIA_TYPE, ApiError
 from reflecto.contract.json_bodies import without_mark
@@ -36,7 +37,7 @@ async def read_fields(call: Call, model: type[M]) -> tuple[Mapping[str, Any], bo
         return _unique(await _read_multipart(call, known)), False
     body = await call.read_body(SEND_BODY_MAX_BYTES)
     if media_type == "application/json":
-        return parse_object(body), True
+        return await work_on(body, parse_object), True
     if media_type == "application/x-www-form-urlencoded" and _names_a_field(body, known):
         return _unique(_parse_urlencoded(body)), False
     return {"message": _decode(without_mark(body))}, True

@@ -8,11 +8,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from reflecto.contract.limits import JSON_BODY_MAX_BYTES
-
 R = TypeVar("R")
 
-INLINE_MAX_BYTES: Final = JSON_BODY_MAX_BYTES  # of what costs the loop at most some milliseconds
+INLINE_MAX_BYTES: Final = 8_192  # of what costs the loop at most some milliseconds, however many values it has
 _THREAD: Final = ThreadPoolExecutor(1, "long bodies")
 
 

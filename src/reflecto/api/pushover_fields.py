@@ -5,6 +5,7 @@ Fields come in the query, in a form or as JSON; what a body says goes before the
 came earlier. Bytes that are no UTF-8 are shown as such.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from reflecto.contract.errors import (
     UNAVAILABLE,
     ApiError,
 )
-from reflecto.contract.json_bodies import check_values
+from reflecto.contract.json_bodies import check_values, decoded
 from reflecto.contract.limits import IMAGE_MAX_BYTES, PICTURE_MAX_BYTES, PUSHOVER_BODY_MAX_BYTES, SEND_BODY_MAX_BYTES
 from reflecto.contract.pushover import PushoverRequest
 from reflecto.core.sender import Sender
@@ -38,6 +39,10 @@ BASE64_ESCAPES: Final = (
     *((b"%2B", b"+"), (b"%2F", b"/"), (b"%3D", b"="), (b"%0A", b""), (b"%0D", b"")),
     *((b"%2b", b"+"), (b"%2f", b"/"), (b"%3d", b"="), (b"%0a", b""), (b"%0d", b"")),
 )
+_PICTURE_KEY: Final = b'"attachment_base64"'
+_PICTURE: Final = re.compile(_PICTURE_KEY + rb'\s*:\s*"')
+JSON_MAX_BYTES: Final = SEND_BODY_MAX_BYTES * 6  # without a large picture: each byte \u-escaped
+BLANK_MAX_BYTES: Final = 1_024  # before JSON that does not say that it is JSON
 NAME_MAX_BYTES: Final = 64
 # A character is up to four bytes, each of them percent-encoded in three; and some more, so that a cut is seen.
 FORM_VALUE_MAX_BYTES: Final = {"message": 13_000, "title": 3_500, "url": 6_600, "url_title": 1_600, "callback": 6_600}
@@ -90,46 +95,48 @@ class PushoverReader:
         is_small = announced.isdigit() and int(announced) <= SEND_BODY_MAX_BYTES
         with self._holding(0 if is_small else PUSHOVER_BODY_MAX_BYTES):
             body = await call.read_body(PUSHOVER_BODY_MAX_BYTES)
-            is_object = body.lstrip()[:1] == b"{"
+            is_object = body[:BLANK_MAX_BYTES].lstrip()[:1] == b"{"
             if is_object or call.media_type == "application/json":
                 return self._parse_json(body)
             return self._parse_form(body)
 
     def _parse_json(self, body: bytes) -> dict[str, Any]:
+        body, too_long = _without_long_picture(body)
+        _require_decodable(body)
         try:
+            check_values(decoded(body))
             raw = msgspec.structs.asdict(msgspec.json.decode(body, type=self._raw)) if body.strip() else {}
-            return {name: self._json_value(name, bytes(value)) for name, value in raw.items() if bytes(value)}
+            values = {name: msgspec.json.decode(value) for name, value in raw.items() if bytes(value)}
         except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
             raise ApiError(INVALID_JSON) from None
-
-    def _json_value(self, name: str, raw: bytes) -> Any:
-        if name == BASE64_FIELD and len(raw) > BASE64_MAX_CHARS:
-            return ""
-        if len(raw) > SEND_BODY_MAX_BYTES * 6:  # each byte \u-escaped; decoding more would hold up everybody
-            raise ApiError(PAYLOAD_TOO_LARGE, details={"size": len(raw), "max": SEND_BODY_MAX_BYTES * 6})
-        check_values(raw.decode())
-        return msgspec.json.decode(raw)
+        return {**values, BASE64_FIELD: ""} if too_long else values
 
     def _parse_form(self, body: bytes) -> dict[str, Any]:
         if body.count(b"&") >= FORM_FIELDS_MAX:
             raise ApiError(INVALID_BODY, f"A form may have {FORM_FIELDS_MAX} fields")
-        last: dict[str, bytes] = {}
-        for part in body.strip().split(b"&"):
-            name, _, value = part.partition(b"=")
-            known = _unquoted(name[:NAME_MAX_BYTES])
-            if known in self._known:
-                last[known] = value
-        return {name: self._form_value(name, value) for name, value in last.items()}
+        values: dict[str, str] = {}
+        end = -1
+        while end < len(body):  # by positions: a part may have megabytes, and each copy of it takes time
+            start = end + 1
+            end = _position(body, b"&", start, len(body))
+            equals = _position(body, b"=", start, min(end, start + NAME_MAX_BYTES))
+            name = _unquoted(body[start:equals].lstrip())
+            if name in self._known:
+                values[name] = self._form_value(name, body, equals + 1, end)
+        return values
 
-    def _form_value(self, name: str, value: bytes) -> str:
+    def _form_value(self, name: str, body: bytes, start: int, end: int) -> str:
         if name == BASE64_FIELD:
-            if len(value) > BASE64_MAX_CHARS:
+            if end - start > BASE64_MAX_CHARS:
                 return ""
+            value = body[start:end].strip()
             for escape, char in BASE64_ESCAPES:
                 value = value.replace(escape, char)
             return "" if len(value) > BASE64_MAX_CHARS // 3 or b"%" in value else _text_of(value)
         # Decoding is slow, and holds up everybody: no more than what would not be cut off anyway.
-        return _unquoted(value[: FORM_VALUE_MAX_BYTES.get(name, NAME_MAX_BYTES * 16)])
+        most = FORM_VALUE_MAX_BYTES.get(name, NAME_MAX_BYTES * 16)
+        value = body[start : min(end, start + most)]
+        return _unquoted(value.rstrip() if end == len(body) else value)
 
     @contextmanager
     def _holding(self, max_bytes: int) -> Iterator[None]:
@@ -148,6 +155,28 @@ async def sender_of(auth: Authenticator, call: Call, values: Mapping[str, Any]) 
     if not isinstance(token, str) or not token.strip():
         raise ApiError(MISSING_TOKEN, "token must be a sender token, rfk_live_…")
     return await auth.pushover_sender(call, token.strip())
+
+
+def _without_long_picture(body: bytes) -> tuple[bytes, bool]:
+    """Return JSON without a picture that is too large anyway, which is most of a body of megabytes; and whether."""
+    found = _PICTURE.match(body, max(0, body.find(_PICTURE_KEY))) if len(body) > BASE64_MAX_CHARS else None
+    if found is None:
+        return body, False
+    end = body.find(b'"', found.end())
+    if end - found.end() <= BASE64_MAX_CHARS:
+        return body, False
+    return body[: found.end()] + body[end:], True
+
+
+def _require_decodable(body: bytes) -> None:
+    """Refuse JSON that is long even without its picture. Raises: ApiError `payload_too_large`."""
+    if len(body) > JSON_MAX_BYTES:
+        raise ApiError(PAYLOAD_TOO_LARGE, details={"size": len(body), "max": JSON_MAX_BYTES})
+
+
+def _position(body: bytes, mark: bytes, start: int, end: int) -> int:
+    found = body.find(mark, start, end)
+    return end if found < 0 else found
 
 
 def _unquoted(value: bytes) -> str:
