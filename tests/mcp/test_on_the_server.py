@@ -239,7 +239,9 @@ async def test_nothing_about_a_call_is_in_the_log(connect: Connect, person: Pers
             content(await call)
         async with calling(client, "ask_user", {"question": "Drop table secrets?" * 100}) as call:
             error_text(await call)
-    others = ("httpx2", "uvicorn")  # the client's, and what the server is run without
+    others = ("httpx2", "uvicorn", "reflecto.events")  # the client's, what the server is run without, and ids
+    assert "secrets" not in caplog.text
+    assert "Nein" not in caplog.text
     assert [record.getMessage() for record in caplog.records if not record.name.startswith(others)] == []
 
 
@@ -247,4 +249,4 @@ async def test_where_mcp_is_not_installed_it_says_what_to_install(sender: Progra
     monkeypatch.setattr("reflecto.api.mcp.find_spec", lambda _name: None)
     reply = await post(sender, rpc("tools/list"))
     assert reply.status_code == 404
-    assert "reflecto[mcp]" in reply.json()["error"]["message"]
+    assert "the extra [mcp]" in reply.json()["error"]["message"]
