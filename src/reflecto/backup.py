@@ -20,6 +20,7 @@ from msgspec import Meta
 from reflecto import __version__
 from reflecto.bootstrap import open_services
 from reflecto.config import Settings
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.crypto.envelopes import BoxKeys
 from reflecto.data_folder import (
     KEY_FILE_NAME,
@@ -176,11 +177,11 @@ def _read_manifest(source: Path, archive: tarfile.TarFile) -> Manifest:
     try:
         with _entry(archive, MANIFEST_NAME) as content:
             text = content.read(_MANIFEST_MAX_BYTES)
-        made_with: Mapping[str, object] = msgspec.json.decode(text, type=dict[str, object])
+        made_with: Mapping[str, object] = read_json(text, dict[str, object])
         if isinstance(made_with.get("format"), int) and made_with["format"] != FORMAT:
             raise BackupError(f"{source} has format {made_with['format']}; this version of Reflecto reads {FORMAT}")
-        manifest = msgspec.json.decode(text, type=Manifest)
-    except (KeyError, msgspec.MsgspecError) as error:
+        manifest = read_json(text, Manifest)
+    except (KeyError, UnreadableJsonError) as error:
         raise BackupError(f"{source} is no backup of Reflecto: {error}") from None
     if not set(_REQUIRED) <= set(manifest.files) <= set(_KNOWN):
         raise BackupError(f"{source} is no backup of Reflecto: its files are {', '.join(sorted(manifest.files))}")
@@ -189,7 +190,9 @@ def _read_manifest(source: Path, archive: tarfile.TarFile) -> Manifest:
 
 def _entry(archive: tarfile.TarFile, name: str) -> IO[bytes]:
     """Return a plain file of the archive to read. Raises: KeyError if there is none of that name."""
-    content = archive.extractfile(archive.getmember(name))
+    entry = archive.getmember(name)
+    # A link may lead to itself, and a sparse file is as large as it says, in a few bytes.
+    content = archive.extractfile(entry) if entry.isreg() and not entry.issparse() else None
     if content is None:
         raise KeyError(f"{name} is no file")
     return content

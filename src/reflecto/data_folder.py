@@ -51,14 +51,18 @@ def make_files_private(folder: Path) -> None:
 
 
 def give_files_to_owner(folder: Path) -> None:
-    """As root, let the folder's files belong to whom the folder belongs: its server could not open them otherwise."""
+    """As root, let the folder's files belong to whom the folder belongs: its server could not open them otherwise.
+
+    Links stay as they are: that user may have made them, and where they lead is not theirs.
+    """
     if os.name != "posix" or os.geteuid() != 0:
         return
     owner = folder.stat()
     for path in folder.iterdir():
         with suppress(OSError):  # gone meanwhile, or a file system without owners
-            if path.stat().st_uid != owner.st_uid:
-                os.chown(path, owner.st_uid, owner.st_gid)
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid != owner.st_uid:
+                os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 async def load_server_keys(folder: Path, store: Store) -> BoxKeys:

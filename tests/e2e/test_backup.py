@@ -197,6 +197,7 @@ def test_without_its_key_or_with_another_one_no_backup_is_made(server: ServerPro
         ({"manifest.json": None}, "manifest.json"),
         ({"manifest.json": b"{}"}, "no backup of Reflecto"),
         ({"manifest.json": b'{"format": 2}'}, "format 2"),
+        ({"manifest.json": b'{"files":' + b"[" * 30_000}, "no backup of Reflecto"),
     ],
 )
 def test_a_damaged_backup_is_refused_and_nothing_is_touched(
@@ -221,6 +222,18 @@ def test_names_that_lead_elsewhere_are_no_files_of_a_backup(made: Path, tmp_path
     rewrite(made, {"manifest.json": json.dumps(described).encode(), "../escaped": b"x"})
     assert "no backup of Reflecto" in refused("restore", made, "--data", tmp_path / "moved")
     assert not (tmp_path / "escaped").exists()
+
+
+@pytest.mark.parametrize("name", ["manifest.json", DATABASE_NAME])
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.GNUTYPE_SPARSE, tarfile.DIRTYPE])
+def test_what_is_no_plain_file_is_no_file_of_a_backup(made: Path, tmp_path: Path, name: str, kind: bytes):
+    rewrite(made, {name: None})
+    with tarfile.open(made, "a") as archive:
+        entry = tarfile.TarInfo(name)
+        entry.type, entry.linkname = kind, name  # a link to itself
+        archive.addfile(entry)
+    assert f"{name} is no file" in refused("restore", made, "--data", tmp_path / "moved")
+    assert files_in(tmp_path / "moved") == {}
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root meets folders of others")

@@ -8,7 +8,7 @@ import pytest
 
 from reflecto.bootstrap import open_services
 from reflecto.config import Settings
-from reflecto.data_folder import DataFolderError, make_folder
+from reflecto.data_folder import DataFolderError, give_files_to_owner, make_folder
 
 
 def mode_of(path: Path) -> int:
@@ -138,3 +138,17 @@ def test_a_folder_that_others_can_change_is_warned_about(tmp_path: Path, caplog:
     (tmp_path / "new").chmod(0o777)
     make_folder(tmp_path / "new")
     assert "others can replace the files" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_root_gives_away_no_file_that_a_link_in_the_folder_leads_to(tmp_path: Path):
+    folder, secret = tmp_path / "data", tmp_path / "secret"
+    folder.mkdir()
+    for path in (secret, folder / "reflecto.sqlite3"):
+        path.touch()
+    (folder / "symbolic").symlink_to(secret)
+    (folder / "hard").hardlink_to(secret)
+    os.chown(folder, 12_345, 12_346)
+    give_files_to_owner(folder)
+    owners = {path.name: path.stat().st_uid for path in (secret, folder / "reflecto.sqlite3")}
+    assert owners == {"secret": os.geteuid(), "reflecto.sqlite3": 12_345}
