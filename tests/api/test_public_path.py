@@ -25,6 +25,12 @@ async def test_a_path_is_the_same_with_the_prefix_and_without(server: RunningSer
     assert with_it.content == without.content
 
 
+@pytest.mark.parametrize("path", ["//healthz", "/healthz/", "/enroll/"])
+async def test_slashes_too_many_are_left_out_under_the_prefix_too(server: RunningServer, path: str):
+    assert (await server.http.get(PREFIX + path)).status_code == 200
+    assert (await server.http.get(f"/{PREFIX}{path}")).status_code == 200
+
+
 async def test_a_token_in_the_path_and_a_query_arrive(server: RunningServer):
     refused = await server.http.post(f"{PREFIX}/v1/send/rfk_live_{'x' * 32}?title=a", content=b"hello")
     assert (refused.status_code, refused.json()["error"]) == (401, "invalid_token")

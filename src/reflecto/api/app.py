@@ -20,12 +20,14 @@ def create_app(routes: list[BaseRoute], lifespan: Lifespan, public_path: str = "
     under_path = PublicPath(public_path)
 
     async def not_routed(scope: Scope, receive: Receive, send: Send) -> None:
+        # First without the prefix: to the page's own path under it belongs its slash.
+        if await under_path.answer(router, scope, receive, send):
+            return
         path = one_path(scope.get("path", "/"))
         if scope["type"] == "http" and path != scope["path"]:
             await router({**scope, "path": path, "raw_path": path.encode()}, receive, send)
             return
-        if not await under_path.answer(router, scope, receive, send):
-            await _not_found(scope, receive, send)
+        await _not_found(scope, receive, send)
 
     router = Router(routes, redirect_slashes=False, default=not_routed, lifespan=lifespan)
     return router
