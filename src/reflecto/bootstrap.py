@@ -24,12 +24,13 @@ from reflecto.api.metrics import metrics_routes
 from reflecto.api.operations.alarms import ALARMS
 from reflecto.api.operations.devices import DEVICES, LISTING
 from reflecto.api.operations.pairing import PAIRING
+from reflecto.api.operations.pushover import PUSHOVER
 from reflecto.api.operations.questions import ANSWERING, QUESTIONS
+from reflecto.api.operations.receipts import RECEIPTS
 from reflecto.api.operations.sending import SENDING
 from reflecto.api.operations.sync import SYNC
 from reflecto.api.operations.tokens import TOKENS
-from reflecto.api.pushover import pushover_routes
-from reflecto.api.receipts import receipt_routes
+from reflecto.api.pushover_fields import PushoverReader
 from reflecto.api.reference import reference_routes
 from reflecto.api.routes import routes_of
 from reflecto.api.use_cases import UseCases
@@ -102,7 +103,6 @@ class Services(UseCases):
     push: WebPush
     last_seen: LastSeen
     callbacks: HttpsCallbacks
-    callback_allow_private: bool
 
     @classmethod
     def build(
@@ -153,6 +153,7 @@ class Services(UseCases):
             emergencies=emergencies,
             callbacks=callbacks,
             callback_allow_private=push.callback_allow_private,
+            pushover_reader=PushoverReader(),
         )
 
     def create_app(self, trusted_proxies: Sequence[str] = (), public_path: str = "") -> ASGIApp:
@@ -166,16 +167,22 @@ class Services(UseCases):
         mcp = McpEndpoint(auth, self.hub, self.clock, self.hub.closed)
         routes = [
             *routes_of(
-                [*QUESTIONS, *SENDING, *LISTING, *DEVICES, *SYNC, *ANSWERING, *TOKENS, *ALARMS, *PAIRING], self, gate
-            ),
-            *pushover_routes(
+                [
+                    *QUESTIONS,
+                    *SENDING,
+                    *LISTING,
+                    *PUSHOVER,
+                    *RECEIPTS,
+                    *DEVICES,
+                    *SYNC,
+                    *ANSWERING,
+                    *TOKENS,
+                    *ALARMS,
+                    *PAIRING,
+                ],
+                self,
                 gate,
-                self.messages,
-                self.emergencies,
-                self.devices,
-                allow_private_callbacks=self.callback_allow_private,
             ),
-            *receipt_routes(auth, self.emergencies),
             *hook_routes(gate, self.interactions, self.messages, self.clock),
             *health_routes(self.store, self.clock),
             *metrics_routes(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from reflecto.api.pushover_fields import PushoverReader
 from reflecto.core.clock import Clock
 from reflecto.core.devices import Devices
 from reflecto.core.documents import Documents
@@ -37,3 +38,5 @@ class UseCases:
     emergencies: Emergencies
     push_key: str  # the public VAPID key, base64url
     wakeups: Wakeups
+    callback_allow_private: bool  # an emergency's callback may be at an address of the server's own network
+    pushover_reader: PushoverReader

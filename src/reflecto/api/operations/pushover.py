@@ -1,31 +1,42 @@
-"""Pushover's calls. Their replies are dicts in `api.pushover`; the models here describe them. Source: api.md."""
+"""Pushover's calls, so that a client changes one URL.
 
+Their replies are dicts; the models here describe them. Source: api.md "POST /v1/messages.json".
+"""
+
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
 from reflecto.api.callers import SENDER_IN_BODY
 from reflecto.api.fields.note import HEX_DIGITS, TIME, WARNINGS, Notes, a_time, note
+from reflecto.api.http import Call, Reply
 from reflecto.api.operations.operation import (
     JSON,
     MULTIPART,
     URLENCODED,
-    AnyOperation,
+    Admitted,
     Body,
     Headers,
     Operation,
     Parameter,
     done,
-    unread,
 )
+from reflecto.api.pushover_fields import PushoverFields
+from reflecto.api.pushover_shape import request_id
+from reflecto.api.use_cases import UseCases
 from reflecto.contract import errors, limits
 from reflecto.contract.ids import RECEIPT_PATTERN
 from reflecto.contract.messages import Caveat
-from reflecto.contract.pushover import PushoverRequest
-from reflecto.contract.wire import Request
+from reflecto.contract.pushover import SOUNDS, PushoverRequest
+from reflecto.contract.wire import Request, build_request
+from reflecto.core.push import is_callable_url
+from reflecto.core.pushover import PushoverMessage, prepare
+from reflecto.core.sender import Sender
 
 TAG: Final = "Pushover"
 FORMS: Final = (URLENCODED, JSON, MULTIPART)
+_TEXT_FIELDS: Final = ("message", "title", "url", "url_title", "device")
 
 
 class PushoverUserRequest(Request, frozen=True, kw_only=True):
@@ -190,17 +201,20 @@ _CURL: Final = (
 )
 
 
-def _messages(path: str, operation_id: str, summary: str) -> AnyOperation:
+def _messages(path: str, operation_id: str, summary: str) -> Operation[Sender, PushoverFields]:
     return Operation(
         method="POST",
         path=path,
+        caller=SENDER_IN_BODY,
+        handler=send,
+        body=pushover_body(PushoverRequest),
+        limited=True,
+        error_shape="pushover",
         id=operation_id,
         tag=TAG,
         summary=summary,
         description=_MESSAGE,
         curl=_CURL.format(path=path),
-        caller=SENDER_IN_BODY,
-        body=Body(unread, PushoverRequest, FORMS),
         successes=(done(200, "The message is in the queues.", PushoverSent, **_LIMIT_HEADERS),),
         errors=(
             errors.PRIORITY_CAPPED,
@@ -208,51 +222,128 @@ def _messages(path: str, operation_id: str, summary: str) -> AnyOperation:
             errors.QUEUE_FULL,
             errors.TOO_MANY_EMERGENCIES,
         ),
-        limited=True,
-        error_shape="pushover",
     )
 
 
-PUSHOVER: Final[tuple[AnyOperation, ...]] = (
+async def read_fields(use_cases: UseCases, call: Call) -> PushoverFields:
+    """Read whatever form they come in. Raises: ApiError, as `PushoverReader.read`."""
+    return await use_cases.pushover_reader.read(call)
+
+
+def pushover_body(model: type[Request] | None = None) -> Body[PushoverFields]:
+    """Return the body of a call whose token is among its fields; without `model` all of them stand in the query."""
+    return Body(read_fields, model, FORMS)
+
+
+async def send(call: Admitted[Sender, PushoverFields]) -> Reply:
+    """Send a message, or an emergency."""
+    message = _prepared(call.body, allow_private=call.use_cases.callback_allow_private)
+    body: dict[str, Any] = {"status": 1}
+    if message.emergency is None:
+        sent = await call.use_cases.messages.send_like_pushover(call.caller, message)
+        body["request"], warnings = sent.id, sent.warnings
+    else:
+        alarm = await call.use_cases.emergencies.send(call.caller, message, message.emergency)
+        body["request"], body["receipt"], warnings = alarm.id, alarm.receipt, alarm.caveats
+    if warnings:
+        body["warnings"] = warnings
+    return Reply(200, body, _app_limits(call))
+
+
+async def validate_user(call: Admitted[Sender, PushoverFields]) -> Reply:
+    """List the devices there are to send to."""
+    listed = await call.use_cases.devices.list_of_owner(call.caller.token.owner_id)
+    labels = [device.label for device in listed.devices]
+    return Reply(200, {"status": 1, "group": 0, "devices": labels, "licenses": [], "request": request_id()})
+
+
+async def list_sounds(_call: Admitted[Sender, PushoverFields]) -> Reply:
+    """List the names of sounds."""
+    return Reply(200, {"status": 1, "sounds": SOUNDS, "request": request_id()})
+
+
+async def read_limits(call: Admitted[Sender, PushoverFields]) -> Reply:
+    """Tell the month's count."""
+    limit, remaining, reset = _app_limits(call).values()
+    counts = {"limit": int(limit), "remaining": int(remaining), "reset": int(reset)}
+    return Reply(200, {**counts, "status": 1, "request": request_id()})
+
+
+def _prepared(fields: PushoverFields, *, allow_private: bool) -> PushoverMessage:
+    request = build_request(PushoverRequest, _as_given(fields.values), strict=False)
+    return prepare(
+        request,
+        fields.attachment,
+        lambda url: is_callable_url(url, allow_private=allow_private),
+        dropped=fields.attachment_dropped,
+    )
+
+
+def _as_given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields as texts, without those that are empty, as a form has them in the place of absent ones."""
+    given = {name: value for name, value in values.items() if value != "" or name == "message"}
+    return {name: str(value) if name in _TEXT_FIELDS and _is_number(value) else value for name, value in given.items()}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _app_limits(call: Admitted[Sender, PushoverFields]) -> dict[str, str]:
+    """Return Pushover's quota headers; it counts by month."""
+    standing = call.use_cases.quotas.monthly_standing(call.caller.token)
+    return {
+        "x-limit-app-limit": str(standing.limit),
+        "x-limit-app-remaining": str(standing.remaining),
+        "x-limit-app-reset": str(standing.reset_at),
+    }
+
+
+PUSHOVER: Final = (
     _messages("/v1/messages.json", "pushoverMessage", "Send a message"),
     _messages("/1/messages.json", "pushoverMessageAlias", "Send a message, at Pushover's own path"),
     Operation(
         method="POST",
         path="/1/users/validate.json",
+        caller=SENDER_IN_BODY,
+        handler=validate_user,
+        body=pushover_body(PushoverUserRequest),
+        error_shape="pushover",
         id="pushoverValidate",
         tag=TAG,
         summary="Check token and user at set-up",
         description="Any user key is valid; the token decides whose devices are listed.",
         curl=('curl "$REFLECTO_URL/1/users/validate.json" \\\n  -d "token=$REFLECTO_TOKEN" -d user=me'),
-        caller=SENDER_IN_BODY,
-        body=Body(unread, PushoverUserRequest, FORMS),
         successes=(done(200, "The token is valid.", PushoverUser),),
-        error_shape="pushover",
     ),
     Operation(
         method="GET",
         path="/1/sounds.json",
+        caller=SENDER_IN_BODY,
+        handler=list_sounds,
+        body=pushover_body(),
+        error_shape="pushover",
         id="pushoverSounds",
         tag=TAG,
         summary="List sounds",
         description="Sounds are chosen on the device, so there is little to list.",
         curl='curl "$REFLECTO_URL/1/sounds.json?token=$REFLECTO_TOKEN"',
-        caller=SENDER_IN_BODY,
         parameters=(TOKEN_QUERY,),
         successes=(done(200, "The sounds.", PushoverSounds),),
-        error_shape="pushover",
     ),
     Operation(
         method="GET",
         path="/1/apps/limits.json",
+        caller=SENDER_IN_BODY,
+        handler=read_limits,
+        body=pushover_body(),
+        error_shape="pushover",
         id="pushoverLimits",
         tag=TAG,
         summary="Read the month's count",
         description="Asking costs nothing.",
         curl='curl "$REFLECTO_URL/1/apps/limits.json?token=$REFLECTO_TOKEN"',
-        caller=SENDER_IN_BODY,
         parameters=(TOKEN_QUERY,),
         successes=(done(200, "The count.", PushoverLimits),),
-        error_shape="pushover",
     ),
 )

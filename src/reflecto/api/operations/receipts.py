@@ -1,16 +1,21 @@
-"""Pushover's calls on receipts of emergencies. Their replies are dicts in `api.receipts`. Source: api.md."""
+"""Pushover's calls on receipts of emergencies. Source: api.md."""
 
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
 from reflecto.api.callers import SENDER_IN_BODY
 from reflecto.api.fields.note import HEX_DIGITS, TIME, Notes, a_time, note
-from reflecto.api.operations.operation import AnyOperation, Body, Operation, Parameter, done, unread
-from reflecto.api.operations.pushover import FORMS, REQUEST, STATUS, TAG, TOKEN_QUERY
+from reflecto.api.http import Reply
+from reflecto.api.operations.operation import Admitted, Operation, Parameter, done
+from reflecto.api.operations.pushover import REQUEST, STATUS, TAG, TOKEN_QUERY, pushover_body
+from reflecto.api.pushover_fields import PushoverFields
+from reflecto.api.pushover_shape import request_id
 from reflecto.contract import errors
 from reflecto.contract.ids import RECEIPT_PATTERN
 from reflecto.contract.wire import Request
+from reflecto.core.model import Emergency
+from reflecto.core.sender import Sender
 
 
 class PushoverTokenRequest(Request, frozen=True, kw_only=True):
@@ -79,48 +84,87 @@ _RECEIPT_PATH: Final = Parameter(
     schema={"type": "string", "pattern": f"^{RECEIPT_PATTERN.pattern}$"},
 )
 
-RECEIPTS: Final[tuple[AnyOperation, ...]] = (
+
+async def read(call: Admitted[Sender, PushoverFields]) -> Reply:
+    """Tell how an emergency stands."""
+    emergency = await call.use_cases.emergencies.read(call.caller, call.path_params["receipt"])
+    return Reply(200, {"status": 1, **_receipt(emergency), "request": request_id()})
+
+
+async def cancel(call: Admitted[Sender, PushoverFields]) -> Reply:
+    """Cancel an emergency."""
+    await call.use_cases.emergencies.cancel(call.caller, call.path_params["receipt"])
+    return Reply(200, {"status": 1, "request": request_id()})
+
+
+async def cancel_by_tag(call: Admitted[Sender, PushoverFields]) -> Reply:
+    """Cancel the emergencies of a tag."""
+    canceled = await call.use_cases.emergencies.cancel_by_tag(call.caller, call.path_params["tag"])
+    return Reply(200, {"status": 1, "canceled": canceled, "request": request_id()})
+
+
+def _receipt(emergency: Emergency) -> dict[str, Any]:
+    """Return how the emergency stands, in Pushover's fields; a cancelled one has expired when it was cancelled."""
+    acknowledged = emergency.status == "acknowledged"
+    return {
+        "acknowledged": int(acknowledged),
+        "acknowledged_at": emergency.ended_at if acknowledged else 0,
+        "acknowledged_by": emergency.owner_id if acknowledged else "",
+        "acknowledged_by_device": emergency.device_label or "",
+        "last_delivered_at": emergency.last_delivered_at,
+        "expired": int(emergency.status in {"expired", "cancelled"}),
+        "expires_at": emergency.ended_at if emergency.status == "cancelled" else emergency.expires_at,
+        "called_back": int(emergency.called_back_at is not None),
+        "called_back_at": emergency.called_back_at or 0,
+    }
+
+
+RECEIPTS: Final = (
     Operation(
         method="GET",
         path="/1/receipts/{receipt}.json",
+        caller=SENDER_IN_BODY,
+        handler=read,
+        error_shape="pushover",
         id="pushoverReceipt",
         tag=TAG,
         summary="Read how an emergency stands",
         description=_RECEIPTS,
         curl='curl "$REFLECTO_URL/1/receipts/$RECEIPT.json?token=$REFLECTO_TOKEN"',
-        caller=SENDER_IN_BODY,
+        body=pushover_body(),
         parameters=(_RECEIPT_PATH, TOKEN_QUERY),
         successes=(done(200, "The receipt.", PushoverReceipt),),
         errors=(errors.NOT_FOUND,),
-        error_shape="pushover",
     ),
     Operation(
         method="POST",
         path="/1/receipts/{receipt}/cancel.json",
+        caller=SENDER_IN_BODY,
+        handler=cancel,
+        body=pushover_body(PushoverTokenRequest),
+        error_shape="pushover",
         id="pushoverCancel",
         tag=TAG,
         summary="Cancel an emergency",
         description="It rings no more. One that has ended stays as it is.",
         curl='curl "$REFLECTO_URL/1/receipts/$RECEIPT/cancel.json" -d "token=$REFLECTO_TOKEN"',
-        caller=SENDER_IN_BODY,
-        body=Body(unread, PushoverTokenRequest, FORMS),
         parameters=(_RECEIPT_PATH,),
         successes=(done(200, "It has ended.", PushoverDone),),
         errors=(errors.NOT_FOUND,),
-        error_shape="pushover",
     ),
     Operation(
         method="POST",
         path="/1/receipts/cancel_by_tag/{tag}.json",
+        caller=SENDER_IN_BODY,
+        handler=cancel_by_tag,
+        body=pushover_body(PushoverTokenRequest),
+        error_shape="pushover",
         id="pushoverCancelByTag",
         tag=TAG,
         summary="Cancel the emergencies of a tag",
         description="All that this token sent with the tag and that have not ended.",
         curl='curl "$REFLECTO_URL/1/receipts/cancel_by_tag/db1.json" -d "token=$REFLECTO_TOKEN"',
-        caller=SENDER_IN_BODY,
-        body=Body(unread, PushoverTokenRequest, FORMS),
         parameters=(Parameter(name="tag", place="path", description="The tag", schema={"type": "string"}),),
         successes=(done(200, "How many there were.", PushoverCanceled),),
-        error_shape="pushover",
     ),
 )
