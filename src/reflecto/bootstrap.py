@@ -5,11 +5,11 @@ import ipaddress
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 import msgspec
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -17,24 +17,16 @@ from reflecto.api.app import create_app
 from reflecto.api.auth import Authenticator
 from reflecto.api.forwarded import ForwardedWatch
 from reflecto.api.gate import Gate
-from reflecto.api.health import health_routes
-from reflecto.api.hooks import hook_routes
 from reflecto.api.mcp import McpEndpoint
-from reflecto.api.metrics import metrics_routes
-from reflecto.api.operations.alarms import ALARMS
-from reflecto.api.operations.devices import DEVICES, LISTING
-from reflecto.api.operations.pairing import PAIRING
-from reflecto.api.operations.pushover import PUSHOVER
-from reflecto.api.operations.questions import ANSWERING, QUESTIONS
-from reflecto.api.operations.receipts import RECEIPTS
-from reflecto.api.operations.sending import SENDING
-from reflecto.api.operations.sync import SYNC
-from reflecto.api.operations.tokens import TOKENS
+from reflecto.api.open_calls import OpenCalls
+from reflecto.api.operations import OPERATIONS, UNDOCUMENTED
 from reflecto.api.pushover_fields import PushoverReader
-from reflecto.api.reference import reference_routes
+from reflecto.api.readiness import Readiness
+from reflecto.api.reference import Reference
 from reflecto.api.routes import routes_of
 from reflecto.api.use_cases import UseCases
 from reflecto.api.webapp import webapp_routes
+from reflecto.bundle import bundle_state
 from reflecto.config import Settings
 from reflecto.core.clock import Clock, SystemClock
 from reflecto.core.delivery import Dispatcher
@@ -73,6 +65,7 @@ from reflecto.store.memory.counters import MemoryCounters
 from reflecto.store.memory.presence import MemoryPresence
 from reflecto.store.sqlite.database import DATABASE_NAME
 from reflecto.store.sqlite.store import SqliteStore
+from reflecto.version import version
 from reflecto.wake.hub import Hub
 
 EXPIRY_CHECK_SECONDS: Final = 11  # of questions, for the log alone; tests wait for rounder instants
@@ -154,6 +147,15 @@ class Services(UseCases):
             callbacks=callbacks,
             callback_allow_private=push.callback_allow_private,
             pushover_reader=PushoverReader(),
+            open_calls=OpenCalls(),
+            mcp=McpEndpoint(hub, clock, hub.closed),
+            health={"status": "ok", "version": version(), "app": bundle_state()},
+            readiness=Readiness(store, clock),
+            reference=Reference(store, clock),
+            gauges={
+                "reflecto_streams_open": ("Open streams of devices.", hub.count_streams),
+                "reflecto_waits_open": ("Long polls that wait.", hub.count_waits),
+            },
         )
 
     def create_app(self, trusted_proxies: Sequence[str] = (), public_path: str = "") -> ASGIApp:
@@ -164,38 +166,9 @@ class Services(UseCases):
         """
         auth = Authenticator(self.tokens, self.devices, self.quotas, Refusals(self.clock))
         gate = Gate(auth, self.quotas)
-        mcp = McpEndpoint(auth, self.hub, self.clock, self.hub.closed)
-        routes = [
-            *routes_of(
-                [
-                    *QUESTIONS,
-                    *SENDING,
-                    *LISTING,
-                    *PUSHOVER,
-                    *RECEIPTS,
-                    *DEVICES,
-                    *SYNC,
-                    *ANSWERING,
-                    *TOKENS,
-                    *ALARMS,
-                    *PAIRING,
-                ],
-                self,
-                gate,
-            ),
-            *hook_routes(gate, self.interactions, self.messages, self.clock),
-            *health_routes(self.store, self.clock),
-            *metrics_routes(
-                {
-                    "reflecto_streams_open": ("Open streams of devices.", self.hub.count_streams),
-                    "reflecto_waits_open": ("Long polls that wait.", self.hub.count_waits),
-                }
-            ),
-            *mcp.routes(),
-            *reference_routes(self.store, self.clock, public_path),
-            *webapp_routes(),
-        ]
-        app = create_app(list(routes), partial(self._lifespan, mcp), public_path)
+        served = replace(self, reference=Reference(self.store, self.clock, public_path))
+        routes: list[BaseRoute] = [*routes_of([*OPERATIONS, *UNDOCUMENTED], served, gate), *webapp_routes()]
+        app = create_app(routes, self._lifespan, public_path)
         if not trusted_proxies:
             return ForwardedWatch(app, ())
         trusted = [*trusted_proxies, *_as_seen_by_ipv6(trusted_proxies)]
@@ -203,7 +176,7 @@ class Services(UseCases):
         return ForwardedWatch(behind, trusted_proxies)
 
     @asynccontextmanager
-    async def _lifespan(self, mcp: McpEndpoint, _app: ASGIApp) -> AsyncIterator[None]:
+    async def _lifespan(self, _app: ASGIApp) -> AsyncIterator[None]:
         self.hub.start()
         self.store.when_changed_elsewhere(self.hub.tell)
         await self.quotas.monthly.load(self.store, self.clock.now())
@@ -226,7 +199,7 @@ class Services(UseCases):
             yield
         finally:
             self.hub.close()
-            await mcp.close()
+            await self.mcp.close()
             for chore in chores:
                 chore.cancel()
             await self.push.close()

@@ -45,3 +45,10 @@ def test_only_what_a_sender_calls_can_be_limited():
     for caller in (DEVICE, nobody("It tells everybody the same")):
         with pytest.raises(ValueError, match="limited"):
             row(caller=caller, limited=True)
+
+
+def test_a_documented_call_says_what_it_does_how_it_is_made_and_how_it_succeeds():
+    for missing in ({"summary": ""}, {"description": ""}, {"curl": ""}, {"successes": ()}):
+        with pytest.raises(ValueError, match="documented"):
+            row(caller=SENDER, **missing)
+        assert row(caller=SENDER, tag=None, **missing).tag is None

@@ -11,7 +11,8 @@ import pytest
 
 from reflecto.agents import shown
 from reflecto.agents.claude_code import read_call
-from reflecto.api import hooks, long_bodies
+from reflecto.api import long_bodies
+from reflecto.api.operations import hooks
 from reflecto.contract import json_text
 from reflecto.contract.limits import JSON_VALUES_MAX, QUESTION_MAX_CHARS, SELECTOR_NAMES_MAX
 from reflecto.contract.visibility import visible

@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 
 from reflecto.api.auth import Authenticator
 from reflecto.api.errors import reply_parts, standing_headers
-from reflecto.api.http import Call, Handler, Reply
+from reflecto.api.http import Call, Reply
 from reflecto.contract.errors import ApiError
 from reflecto.core.quotas import Quotas, RateLimitedError
 from reflecto.core.sender import Sender
-
-SenderHandler = Callable[[Call, Sender], Awaitable[Reply | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +18,6 @@ class Gate:
 
     auth: Authenticator
     quotas: Quotas
-
-    def limited(self, handler: SenderHandler) -> Handler:
-        """Return a handler behind the gates, each 2xx and 429 of which tells how the tightest layer stands."""
-
-        async def gated(call: Call) -> Reply | None:
-            async with self.counting_strangers(call):
-                sender = await self.auth.sender(call)
-            return await self.run(sender, lambda: handler(call, sender))
-
-        return gated
 
     @asynccontextmanager
     async def counting_strangers(self, call: Call) -> AsyncIterator[None]:

@@ -8,10 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from starlette.routing import Route
-
-from reflecto.api.auth import Authenticator, bearer_of
-from reflecto.api.http import Call, Endpoint
+from reflecto.api.auth import bearer_of
+from reflecto.api.http import Call
 from reflecto.api.long_bodies import work_on
 from reflecto.api.mcp_exchanges import McpCaller
 from reflecto.contract.errors import INVALID_JSON, NOT_FOUND, UNAVAILABLE, ApiError
@@ -19,24 +17,20 @@ from reflecto.contract.json_bodies import UnusableJsonError, check_values, decod
 from reflecto.contract.limits import MCP_BODY_MAX_BYTES
 from reflecto.core.clock import Clock
 from reflecto.core.ports.wakeups import Wakeups
+from reflecto.core.sender import Sender
 
 if TYPE_CHECKING:
     from reflecto.api.mcp_service import McpService
 
 
 class McpEndpoint:
-    """Answers POST /mcp. `closed` is set when the server begins to stop: held calls then return what they know."""
+    """Answers calls of /mcp. `closed` is set when the server begins to stop: held calls then return what they know."""
 
-    def __init__(self, auth: Authenticator, wakeups: Wakeups, clock: Clock, closed: asyncio.Event) -> None:
-        self._auth = auth
+    def __init__(self, wakeups: Wakeups, clock: Clock, closed: asyncio.Event) -> None:
         self._wakeups = wakeups
         self._clock = clock
         self._closed = closed
         self._starting: asyncio.Task[McpService] | None = None
-
-    def routes(self) -> list[Route]:
-        """Return its route. There is no GET and no DELETE: nothing is pushed to agents, and no session is kept."""
-        return [Route("/mcp", Endpoint(POST=self._post))]
 
     async def close(self) -> None:
         """Withdraw what was asked here and is read by nobody; nothing comes afterwards."""
@@ -45,8 +39,8 @@ class McpEndpoint:
             if self._starting.exception() is None:
                 await self._starting.result().close()
 
-    async def _post(self, call: Call) -> None:
-        sender = await self._auth.sender(call)
+    async def answer(self, call: Call, sender: Sender) -> None:
+        """Answer one call. Raises: ApiError `not_found`, `unavailable`, `invalid_json`, `payload_too_large`."""
         if find_spec("mcp") is None:
             raise ApiError(NOT_FOUND, "This server speaks no MCP: it was installed without the extra [mcp]")
         if self._closed.is_set():

@@ -3,25 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from starlette.routing import Route
-
-from reflecto.api.http import Call, Endpoint
 from reflecto.version import version
 
 CONTENT_TYPE: Final = b"text/plain; version=0.0.4; charset=utf-8"  # Prometheus' text format
 
+# Name to (what it tells, how to read it).
 Gauges = Mapping[str, tuple[str, Callable[[], float]]]
-
-
-def metrics_routes(gauges: Gauges) -> list[Route]:
-    """Return /metrics with these gauges: name to (what it tells, how to read it)."""
-
-    async def metrics(call: Call) -> None:
-        headers = [(b"content-type", CONTENT_TYPE), (b"cache-control", b"no-store")]
-        await call.send({"type": "http.response.start", "status": 200, "headers": headers})
-        await call.send({"type": "http.response.body", "body": exposition(gauges).encode()})
-
-    return [Route("/metrics", Endpoint(GET=metrics))]
 
 
 def exposition(gauges: Gauges) -> str:

@@ -1,6 +1,7 @@
-"""Routes of the API's description: for programs, for people and for language models.
+"""The API's description as files: for programs, for people and for language models.
 
-Document and templates are loaded when the first reader comes: a server starts a tenth of a second sooner without.
+They are made in threads when they are first asked for: that takes long, and to import what makes them too, a tenth of a
+second by which the server starts sooner.
 """
 
 import asyncio
@@ -11,10 +12,8 @@ from functools import cache, lru_cache
 from typing import Final
 
 import msgspec
-from starlette.routing import Route
 
 from reflecto.api.fields.note import REMINDER_EXAMPLE
-from reflecto.api.http import Call, Endpoint
 from reflecto.api.webapp import REVALIDATE, WebFile
 from reflecto.core.clock import Clock
 from reflecto.core.enrolment import PUBLIC_URL_FACT
@@ -26,35 +25,36 @@ DAYS_KEPT: Final = 4
 TEXT: Final = b"text/plain; charset=utf-8"
 
 
-def reference_routes(store: Store, clock: Clock, public_path: str = "") -> list[Route]:
-    """Return /openapi.json, /openapi.yaml, /docs, its style, and /llms.txt. `public_path` is before every path.
+class Reference:
+    """Makes the files. `public_path` is before every path of the API, as the document says it."""
 
-    They are made in threads when they are first asked for: that takes long, and to import what makes them too.
-    """
+    def __init__(self, store: Store, clock: Clock, public_path: str = "") -> None:
+        self._store = store
+        self._clock = clock
+        self._public_path = public_path
 
-    async def openapi_json(call: Call) -> None:
-        await (await asyncio.to_thread(_document, public_path, _day_to_come(clock))).answer(call)
+    async def openapi_json(self) -> WebFile:
+        """Return the document as JSON."""
+        return await asyncio.to_thread(_document, self._public_path, _day_to_come(self._clock))
 
-    async def openapi_yaml(call: Call) -> None:
-        await (await asyncio.to_thread(_document_yaml, public_path, _day_to_come(clock))).answer(call)
+    async def openapi_yaml(self) -> WebFile:
+        """Return the document as YAML."""
+        return await asyncio.to_thread(_document_yaml, self._public_path, _day_to_come(self._clock))
 
-    async def docs(call: Call) -> None:
-        public_url = await store.recall(PUBLIC_URL_FACT) or ""
-        await (await asyncio.to_thread(_page, public_url, _day_to_come(clock))).answer(call)
+    async def page(self) -> WebFile:
+        """Return the page for people."""
+        return await asyncio.to_thread(_page, await self._public_url(), _day_to_come(self._clock))
 
-    async def docs_style(call: Call) -> None:
-        await (await asyncio.to_thread(_style)).answer(call)
+    async def page_style(self) -> WebFile:
+        """Return the page's style."""
+        return await asyncio.to_thread(_style)
 
-    async def llms(call: Call) -> None:
-        await (await asyncio.to_thread(_llms, await store.recall(PUBLIC_URL_FACT) or "")).answer(call)
+    async def llms(self) -> WebFile:
+        """Return the page for language models."""
+        return await asyncio.to_thread(_llms, await self._public_url())
 
-    return [
-        Route("/openapi.json", Endpoint(GET=openapi_json)),
-        Route("/openapi.yaml", Endpoint(GET=openapi_yaml)),
-        Route("/docs", Endpoint(GET=docs)),
-        Route("/docs.css", Endpoint(GET=docs_style)),
-        Route("/llms.txt", Endpoint(GET=llms)),
-    ]
+    async def _public_url(self) -> str:
+        return await self._store.recall(PUBLIC_URL_FACT) or ""
 
 
 def _day_to_come(clock: Clock) -> str:

@@ -1,9 +1,11 @@
-"""Every call of the API, as one table. The OpenAPI document, the reference page and their tests are made from it."""
+"""Every call of the API, as one table: routes, OpenAPI document, reference page and tests are made from it."""
 
 from typing import Final
 
 from reflecto.api.operations.alarms import ALARMS
 from reflecto.api.operations.devices import DEVICES, LISTING
+from reflecto.api.operations.hooks import HOOKS
+from reflecto.api.operations.mcp import MCP
 from reflecto.api.operations.operation import AnyOperation
 from reflecto.api.operations.pairing import PAIRING
 from reflecto.api.operations.pushover import PUSHOVER
@@ -35,3 +37,4 @@ OPERATIONS: Final[tuple[AnyOperation, ...]] = (
     *PAIRING,
     *SERVER,
 )
+UNDOCUMENTED: Final[tuple[AnyOperation, ...]] = (*HOOKS, *MCP)

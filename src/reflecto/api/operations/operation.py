@@ -81,16 +81,11 @@ class Admitted(Call, Generic[C, B]):
 Handler = Callable[[Admitted[C, B]], Awaitable[Reply | None]]
 
 
-async def routed_by_hand(_call: Admitted[Any, Any]) -> Reply | None:
-    """Stand in where the handler is still with its route. Raises: NotImplementedError."""
-    raise NotImplementedError
-
-
-async def unread(_use_cases: UseCases, _call: Call) -> None:
+async def _unread(_use_cases: UseCases, _call: Call) -> None:
     """Leave the body: the call has none, or its handler reads it."""
 
 
-NO_BODY: Final[Body[Any]] = Body(unread)
+NO_BODY: Final[Body[Any]] = Body(_unread)
 
 
 def json_body(model: type[M], max_bytes: int = JSON_BODY_MAX_BYTES) -> Body[M]:
@@ -104,35 +99,36 @@ def json_body(model: type[M], max_bytes: int = JSON_BODY_MAX_BYTES) -> Body[M]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation(Generic[C, B]):
-    """One call.
+    """One call. Without a `tag` it is in no document: programs make it that bring their own contract.
 
     `head` answers HEAD where the handler of GET cannot. `limited`: it counts against the sender's limits, and each 2xx
     and 429 tells how the tightest stands. `errors` are those that do not follow from its caller, body and fields; see
-    `every_error`. `curl` is a command that works as it stands, once the variables in it are set. Without `handler` its
-    route is still made by hand.
+    `every_error`. `curl` is a command that works as it stands, once the variables in it are set.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
     path: str
     caller: Caller[C]
-    handler: Handler[C, B] = routed_by_hand
+    handler: Handler[C, B]
     head: Handler[C, B] | None = None
     body: Body[B] = NO_BODY
     limited: bool = False
     error_shape: Literal["reflecto", "pushover"] = "reflecto"
     id: str
-    tag: str
-    summary: str
-    description: str
-    curl: str
+    tag: str | None = None
+    summary: str = ""
+    description: str = ""
+    curl: str = ""
     parameters: tuple[Parameter, ...] = ()
-    successes: tuple[Success, ...]
+    successes: tuple[Success, ...] = ()
     errors: tuple[ErrorSpec, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a row that cannot be served. Raises: ValueError."""
         if self.limited and self.caller.token not in {"sender", "path", "body"}:
             raise ValueError(f"{self.id}: only what a sender calls is limited")
+        if self.tag is not None and not (self.summary and self.description and self.curl and self.successes):
+            raise ValueError(f"{self.id}: a documented call says what it does, how it is made and how it succeeds")
 
     def every_error(self) -> list[ErrorSpec]:
         """Return all its errors, each once, by status and in the order of the catalogue."""

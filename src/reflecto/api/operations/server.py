@@ -6,7 +6,10 @@ import msgspec
 
 from reflecto.api.callers import nobody
 from reflecto.api.fields.note import Notes, note
-from reflecto.api.operations.operation import AnyOperation, Operation, Success, done
+from reflecto.api.forwarded import UNTRUSTED_PROXY
+from reflecto.api.http import Reply
+from reflecto.api.metrics import CONTENT_TYPE, exposition
+from reflecto.api.operations.operation import Admitted, Handler, Operation, Success, done
 
 TAG: Final = "Server"
 EVERYBODY: Final = nobody("It tells everybody the same, and nothing of anybody")
@@ -36,47 +39,97 @@ SERVER_NOTES: Final[Notes] = {
 }
 
 
-def _page(path: str, operation_id: str, summary: str, content_type: str) -> AnyOperation:
+def _page(
+    path: str, operation_id: str, handler: Handler[None, None], summary: str, content_type: str
+) -> Operation[None, None]:
     return Operation(
         method="GET",
         path=path,
+        caller=EVERYBODY,
+        handler=handler,
         id=operation_id,
         tag=TAG,
         summary=summary,
         description="For everyone.",
         curl=f'curl "$REFLECTO_URL{path}"',
-        caller=EVERYBODY,
         successes=(Success(status=200, description=summary, content_type=content_type),),
     )
 
 
-SERVER: Final[tuple[AnyOperation, ...]] = (
+async def health(call: Admitted[None, None]) -> Reply:
+    """Say that the process answers."""
+    if call.scope.get(UNTRUSTED_PROXY):  # for `reflecto doctor`, which came through it
+        return Reply(200, {**call.use_cases.health, "proxy": "not_trusted"})
+    return Reply(200, call.use_cases.health)
+
+
+async def readiness(call: Admitted[None, None]) -> Reply:
+    """Find out whether something new can be stored."""
+    await call.use_cases.readiness.check()
+    return Reply(200, {"status": "ready"})
+
+
+async def metrics(call: Admitted[None, None]) -> None:
+    """Send the gauges."""
+    headers = [(b"content-type", CONTENT_TYPE), (b"cache-control", b"no-store")]
+    await call.send({"type": "http.response.start", "status": 200, "headers": headers})
+    await call.send({"type": "http.response.body", "body": exposition(call.use_cases.gauges).encode()})
+
+
+async def openapi_json(call: Admitted[None, None]) -> None:
+    """Send the document as JSON."""
+    await (await call.use_cases.reference.openapi_json()).answer(call)
+
+
+async def openapi_yaml(call: Admitted[None, None]) -> None:
+    """Send the document as YAML."""
+    await (await call.use_cases.reference.openapi_yaml()).answer(call)
+
+
+async def page(call: Admitted[None, None]) -> None:
+    """Send the page for people."""
+    await (await call.use_cases.reference.page()).answer(call)
+
+
+async def page_style(call: Admitted[None, None]) -> None:
+    """Send the page's style."""
+    await (await call.use_cases.reference.page_style()).answer(call)
+
+
+async def llms(call: Admitted[None, None]) -> None:
+    """Send the page for language models."""
+    await (await call.use_cases.reference.llms()).answer(call)
+
+
+SERVER: Final = (
     Operation(
         method="GET",
         path="/healthz",
+        caller=EVERYBODY,
+        handler=health,
         id="health",
         tag=TAG,
         summary="Is the server up?",
         description="Touches nothing but the process itself.",
         curl='curl "$REFLECTO_URL/healthz"',
-        caller=EVERYBODY,
         successes=(done(200, "It is.", Health),),
     ),
     Operation(
         method="GET",
         path="/readyz",
+        caller=EVERYBODY,
+        handler=readiness,
         id="readiness",
         tag=TAG,
         summary="Can the server store anything?",
         description="Finds room for something new and gives it back, at most once a second whoever asks.",
         curl='curl "$REFLECTO_URL/readyz"',
-        caller=EVERYBODY,
         successes=(done(200, "It can.", Readiness),),
     ),
-    _page("/metrics", "metrics", "Open streams and long polls, for Prometheus", "text/plain"),
-    _page("/openapi.json", "openapiJson", "This document as JSON", "application/json"),
-    _page("/openapi.yaml", "openapiYaml", "This document as YAML", "application/yaml"),
-    _page("/docs", "reference", "The reference for people", "text/html"),
-    _page("/docs.css", "referenceStyle", "The style of the reference", "text/css"),
-    _page("/llms.txt", "llmsTxt", "The reference for language models", "text/plain"),
+    _page("/metrics", "metrics", metrics, "Open streams and long polls, for Prometheus", "text/plain"),
+    _page("/openapi.json", "openapiJson", openapi_json, "This document as JSON", "application/json"),
+    _page("/openapi.yaml", "openapiYaml", openapi_yaml, "This document as YAML", "application/yaml"),
+    _page("/docs", "reference", page, "The reference for people", "text/html"),
+    _page("/docs.css", "referenceStyle", page_style, "The style of the reference", "text/css"),
+    _page("/llms.txt", "llmsTxt", llms, "The reference for language models", "text/plain"),
 )

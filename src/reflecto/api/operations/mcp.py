@@ -1,0 +1,16 @@
+"""The agents' tools over streamable HTTP. Source: modelcontextprotocol.io."""
+
+from typing import Final
+
+from reflecto.api.callers import SENDER
+from reflecto.api.operations.operation import Admitted, Operation
+from reflecto.core.sender import Sender
+
+
+async def mcp(call: Admitted[Sender, None]) -> None:
+    """Pass the request on to the tools."""
+    await call.use_cases.mcp.answer(call, call.caller)
+
+
+# There is no GET and no DELETE: nothing is pushed to agents, and no session is kept.
+MCP: Final = (Operation(method="POST", path="/mcp", caller=SENDER, handler=mcp, id="mcp"),)
