@@ -17,7 +17,7 @@ import pytest
 
 from reflecto import AsyncReflecto
 from reflecto.agents.kept_questions import KeptQuestions
-from reflecto.agents.mcp_tools import REPLY_SECONDS, Caller, ToolCall, approve_tool_use
+from reflecto.agents.tool_calls import REPLY_SECONDS, Caller, ToolCall, approve_tool_use
 from reflecto.agents.tool_models import ApproveToolUse
 from reflecto.cli.main import main
 from tests.agents.dead_servers import DEAD, four_addresses, never_replies

@@ -21,7 +21,7 @@ from tests.running import RunningServer
 
 # The same command, whose calls are held for less than a second.
 SHORT_HOLD_SCRIPT = (
-    "import sys, reflecto.agents.mcp_tools as tools; tools.HOLD_SECONDS = 0.5\n"
+    "import sys, reflecto.agents.tool_calls as tools; tools.HOLD_SECONDS = 0.5\n"
     "from reflecto.cli.main import main; sys.exit(main(['mcp']))"
 )
 SHORT_HOLD = (sys.executable, "-c", SHORT_HOLD_SCRIPT)

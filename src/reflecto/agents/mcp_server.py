@@ -11,7 +11,8 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from reflecto.agents.kept_questions import KeptQuestions
-from reflecto.agents.mcp_tools import INSTRUCTIONS, TOOLS, Caller, Tool, ToolCall
+from reflecto.agents.mcp_tools import INSTRUCTIONS, TOOLS, Tool
+from reflecto.agents.tool_calls import Caller, ToolCall
 from reflecto.agents.tool_models import schema_of
 from reflecto.agents.tool_wait import Report, WaitClock
 from reflecto.client.errors import ReflectoError
@@ -28,7 +29,7 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 def build_server(
     caller_of: Callable[[Context], Caller], clock: WaitClock, kept_questions: KeptQuestions
 ) -> Server[dict[str, Any]]:
-    """Return the server. `caller_of` tells on whose behalf a request is made."""
+    """Return the server. `caller_of` tells who makes a request."""
     advertised = advertised_tools()
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -83,7 +84,7 @@ def _advertise(tool: Tool) -> types.Tool:
 
 
 def _reporter(context: Context) -> Report:
-    """Return what reports progress where the client asked for it. It has to increase, so what does not is left out."""
+    """Return a function that reports progress if the client asked for it. A report must be higher than the last one."""
     latest = -1.0
 
     async def report(seconds: float, message: str) -> None:

@@ -12,7 +12,7 @@ from mcp.server.stdio import stdio_server
 
 from reflecto.agents.kept_questions import KeptQuestions
 from reflecto.agents.mcp_server import build_server
-from reflecto.agents.mcp_tools import Caller
+from reflecto.agents.tool_calls import Caller
 from reflecto.client.aio import AsyncReflecto
 
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))

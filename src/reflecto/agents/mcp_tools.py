@@ -1,26 +1,14 @@
-"""The tools of the MCP server, once for both transports: what an agent reads about each, and what it does."""
+"""The tools of the MCP server as an agent reads about them. What each does is in `tool_calls`."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
+from reflecto.agents import tool_calls
 from reflecto.agents import tool_models as models
-from reflecto.agents.asking import Asked, ask_and_wait, ask_until_ended
-from reflecto.agents.claude_code import AGENT, TURN
-from reflecto.agents.hook_call import TETHER_SECONDS
-from reflecto.agents.kept_questions import Content, KeptQuestion, KeptQuestions
-from reflecto.agents.permission import DENIED, permission_call
-from reflecto.agents.tool_wait import HOLD_SECONDS, Report, ToolWait, WaitClock, answered_result, closed_result
-from reflecto.client.aio import AsyncReflecto
-from reflecto.client.errors import AlreadyAnswered, QuestionCancelled, QuestionExpired, ReflectoError, Unreachable
-from reflecto.client.results import Caveat, Delivery, Question
-
-PERMISSION_SECONDS: Final = 600  # Claude Code waits for its permission tool as long as that takes
-REPLY_SECONDS: Final = 2.0  # a server that is gone must not hold the agent up; what it stored ends by its tether
-UNANSWERED: Final = "Nobody allowed this on the phone, and silence is not consent. Ask what to do instead."
+from reflecto.agents.tool_calls import ToolCall
 
 INSTRUCTIONS: Final = (
     "Reflecto reaches a person through their own phone, also when they are away from this computer. Ask with ask_user "
@@ -31,36 +19,12 @@ INSTRUCTIONS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who calls: `name` tells callers apart, `client` has their token."""
-
-    name: str
-    client: AsyncReflecto
-    folder: str = ""  # where the agent works, as far as known
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One call, with what a tool needs to carry it out."""
-
-    caller: Caller
-    report: Report
-    clock: WaitClock
-    kept_questions: KeptQuestions
-
-    def wait(self, seconds: float | None = None) -> ToolWait:
-        """Return a wait that begins now and is over after `seconds`, by default when agents' clients give up."""
-        now = self.clock.now()
-        return ToolWait(self.clock, self.report, now, now + (HOLD_SECONDS if seconds is None else seconds))
-
-
 Run = Callable[[ToolCall, Any], Awaitable[msgspec.Struct]]  # the second are the tool's arguments; raises ReflectoError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool. The four hints are MCP's annotations of the same names."""
+    """One tool, as agents see it. The four hints are the annotations of MCP that have the same names."""
 
     name: str
     title: str
@@ -73,157 +37,6 @@ class Tool:
     idempotent: bool = False
     open_world: bool = True  # a person is no closed domain
     only_text: bool = False  # its client reads the result from the text and takes no structured one beside it
-
-
-@dataclass(frozen=True, slots=True)
-class _ToolQuestion:
-    """`asking.PhoneQuestion` over the asynchronous client, for one call of a tool."""
-
-    call: ToolCall
-    kept: KeptQuestion
-    tool_wait: ToolWait
-    reply_seconds: float | None = None  # None: the server may take as long as the call
-
-    async def ask(self, key: str) -> Asked:
-        if self.reply_seconds is None:
-            question = await self.kept.ask(key, self.tool_wait.seconds_left)
-        else:
-            question = await self._ask_within(key, self.reply_seconds)
-        return Asked(question.id)
-
-    async def wait(self) -> models.QuestionResult:
-        return await self.tool_wait.for_answer(self.call.caller.client, self.kept.asked())
-
-    async def withdraw(self) -> models.QuestionResult:
-        return await cancel_question(self.call, models.CancelQuestion(id=self.kept.asked().id))
-
-    async def _ask_within(self, key: str, seconds: float) -> Question:
-        """Ask, or raise Unreachable once the agent was held up long enough: sockets' time-outs do not bound a call."""
-        asking = asyncio.create_task(self.kept.ask(key, seconds))
-        late = asyncio.ensure_future(self.call.clock.pause(seconds))
-        try:
-            await asyncio.wait((asking, late), return_when=asyncio.FIRST_COMPLETED)
-            if not asking.done():
-                raise Unreachable(f"no reply from the server within {seconds:g} seconds")
-            return asking.result()
-        finally:
-            asking.cancel()
-            late.cancel()
-            await asyncio.gather(asking, late, return_exceptions=True)
-
-
-async def ask_user(call: ToolCall, arguments: models.AskUser) -> models.QuestionResult:
-    """Ask, and wait for the tap. A call that repeats one whose result was lost finds its question."""
-    wait = call.wait()
-    content = Content(call.caller.name, arguments.question, arguments.choices, arguments.expires_in, arguments.tether)
-    with call.kept_questions.asking(content, call.caller.client) as kept:
-        return await ask_and_wait(_ToolQuestion(call, kept, wait), kept.key)
-
-
-async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> models.PermissionDecision:
-    """Ask whether the tool may run. Anything but a tap on the first choice denies it, and says why."""
-    event = {
-        "hook_event_name": "PermissionRequest",
-        "tool_name": arguments.tool_name,
-        "tool_input": arguments.input,
-        "cwd": call.caller.folder,
-    }
-    (prompt,) = permission_call(AGENT, event, TURN).prompts
-    content = Content(
-        call.caller.name, prompt.question, prompt.choices, PERMISSION_SECONDS, TETHER_SECONDS, arguments.tool_use_id
-    )
-    wait = call.wait(PERMISSION_SECONDS)
-    try:
-        with call.kept_questions.asking(content, call.caller.client) as kept:
-            result = await ask_until_ended(_ToolQuestion(call, kept, wait, REPLY_SECONDS), kept.key)
-    except ReflectoError as error:
-        return models.PermissionDecision(
-            behavior="deny", message=f"Nobody could be asked ({error}), so it is not allowed."
-        )
-    if result.status != "answered":
-        return models.PermissionDecision(behavior="deny", message=f"{UNANSWERED} ({result.status})")
-    if result.choice_index != 0:
-        return models.PermissionDecision(behavior="deny", message=DENIED)
-    return models.PermissionDecision(behavior="allow", updatedInput=arguments.input)
-
-
-async def wait_for_answer(call: ToolCall, arguments: models.WaitForAnswer) -> models.QuestionResult:
-    """Wait for the tap on a question that was asked before."""
-    return await call.wait().for_answer(call.caller.client, arguments.id)
-
-
-async def cancel_question(call: ToolCall, arguments: models.CancelQuestion) -> models.QuestionResult:
-    """Withdraw the question, or return how it had already ended."""
-    client = call.caller.client
-    try:
-        await client.cancel(arguments.id)
-    except QuestionExpired as expired:
-        return closed_result(expired)
-    except AlreadyAnswered:
-        answer = (await client.get(arguments.id)).answer
-        if answer is None:
-            raise
-        return answered_result(answer)
-    return closed_result(QuestionCancelled("", question_id=arguments.id))
-
-
-async def send_notification(call: ToolCall, arguments: models.SendNotification) -> models.SentResult:
-    """Send a notification."""
-    sent = await call.caller.client.send(**msgspec.structs.asdict(arguments))
-    return models.SentResult(id=sent.id, delivered_to=_delivered(sent.delivered_to), warnings=_warned(sent.warnings))
-
-
-async def remind_me(call: ToolCall, arguments: models.RemindMe) -> models.ReminderResult:
-    """Set a reminder."""
-    reminder = await call.caller.client.remind(**msgspec.structs.asdict(arguments))
-    return models.ReminderResult(id=reminder.id, fire_at=reminder.fire_at, warnings=_warned(reminder.warnings))
-
-
-async def cancel_reminder(call: ToolCall, arguments: models.CancelReminder) -> models.ReminderCancelled:
-    """Cancel a reminder that has not fired yet."""
-    await call.caller.client.cancel_reminder(arguments.id)
-    return models.ReminderCancelled(id=arguments.id)
-
-
-async def send_file(call: ToolCall, arguments: models.SendFile) -> models.FileResult:
-    """Send a text file."""
-    sent = await call.caller.client.send_file(**msgspec.structs.asdict(arguments))
-    return models.FileResult(
-        id=sent.id,
-        byte_length=sent.byte_length,
-        delivered_to=_delivered(sent.delivered_to),
-        warnings=_warned(sent.warnings),
-    )
-
-
-async def ring_phone(call: ToolCall, arguments: models.RingPhone) -> models.SentResult:
-    """Let the phones sound until they are found."""
-    sent = await call.caller.client.ring(arguments.duration, arguments.message)
-    return models.SentResult(id=sent.id, delivered_to=_delivered(sent.delivered_to), warnings=_warned(sent.warnings))
-
-
-async def list_devices(call: ToolCall, _arguments: models.ListDevices) -> models.DeviceListResult:
-    """List the person's devices."""
-    devices = [
-        models.Device(
-            device_id=each.device_id,
-            label=each.label,
-            type=each.type,
-            device_class=each.device_class,
-            reachable=each.reachable,
-            last_seen_at=each.last_seen_at,
-        )
-        for each in await call.caller.client.devices()
-    ]
-    return models.DeviceListResult(devices=tuple(devices))
-
-
-def _delivered(deliveries: Sequence[Delivery]) -> tuple[models.DeliveredTo, ...]:
-    return tuple(models.DeliveredTo(each.device_id, each.type) for each in deliveries)
-
-
-def _warned(warnings: Sequence[Caveat]) -> tuple[models.Warned, ...]:
-    return tuple(models.Warned(each.code, each.message) for each in warnings)
 
 
 TOOLS: Final = (
@@ -239,7 +52,7 @@ TOOLS: Final = (
         ),
         takes=models.AskUser,
         gives=models.QuestionResult,
-        run=ask_user,
+        run=tool_calls.ask_user,
     ),
     Tool(
         name="approve_tool_use",
@@ -250,7 +63,7 @@ TOOLS: Final = (
         ),
         takes=models.ApproveToolUse,
         gives=models.PermissionDecision,
-        run=approve_tool_use,
+        run=tool_calls.approve_tool_use,
         only_text=True,
     ),
     Tool(
@@ -263,7 +76,7 @@ TOOLS: Final = (
         ),
         takes=models.WaitForAnswer,
         gives=models.QuestionResult,
-        run=wait_for_answer,
+        run=tool_calls.wait_for_answer,
         read_only=True,
         idempotent=True,
     ),
@@ -276,7 +89,7 @@ TOOLS: Final = (
         ),
         takes=models.CancelQuestion,
         gives=models.QuestionResult,
-        run=cancel_question,
+        run=tool_calls.cancel_question,
         destructive=True,
         idempotent=True,
     ),
@@ -290,7 +103,7 @@ TOOLS: Final = (
         ),
         takes=models.SendNotification,
         gives=models.SentResult,
-        run=send_notification,
+        run=tool_calls.send_notification,
     ),
     Tool(
         name="remind_me",
@@ -301,7 +114,7 @@ TOOLS: Final = (
         ),
         takes=models.RemindMe,
         gives=models.ReminderResult,
-        run=remind_me,
+        run=tool_calls.remind_me,
     ),
     Tool(
         name="cancel_reminder",
@@ -309,7 +122,7 @@ TOOLS: Final = (
         description="Drop a reminder that has not fired yet. An error not_found means that it has, or never was.",
         takes=models.CancelReminder,
         gives=models.ReminderCancelled,
-        run=cancel_reminder,
+        run=tool_calls.cancel_reminder,
         destructive=True,
         idempotent=True,
     ),
@@ -322,7 +135,7 @@ TOOLS: Final = (
         ),
         takes=models.SendFile,
         gives=models.FileResult,
-        run=send_file,
+        run=tool_calls.send_file,
     ),
     Tool(
         name="ring_phone",
@@ -333,7 +146,7 @@ TOOLS: Final = (
         ),
         takes=models.RingPhone,
         gives=models.SentResult,
-        run=ring_phone,
+        run=tool_calls.ring_phone,
     ),
     Tool(
         name="list_devices",
@@ -343,7 +156,7 @@ TOOLS: Final = (
         ),
         takes=models.ListDevices,
         gives=models.DeviceListResult,
-        run=list_devices,
+        run=tool_calls.list_devices,
         read_only=True,
         idempotent=True,
         open_world=False,

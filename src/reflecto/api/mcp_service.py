@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive
 
 from reflecto.agents.kept_questions import KeptQuestions
 from reflecto.agents.mcp_server import Context, build_server
-from reflecto.agents.mcp_tools import Caller
+from reflecto.agents.tool_calls import Caller
 from reflecto.api.http import Call
 from reflecto.api.mcp_exchanges import Exchanges, McpCaller
 from reflecto.client.aio import AsyncReflecto
