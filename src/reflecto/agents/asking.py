@@ -19,7 +19,7 @@ class Outcome(Protocol):
 
     @property
     def status(self) -> str:
-        """The status."""
+        """One of the four."""
 
     @property
     def choice_index(self) -> int | None:

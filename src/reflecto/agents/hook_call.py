@@ -40,13 +40,13 @@ class Prompt:
     handover: int | None = None
 
     def of_call(self, number: int) -> "Prompt":
-        """Return it for the call with this number, from 0, among those that look the same at the same time."""
+        """Return the prompt of one of the calls that look the same at the same time; they are numbered from 0."""
         return replace(self, key=call_key({"number": number, "key": self.key})) if number else self
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something to tell, without an answer."""
+    """A notification, which needs no answer."""
 
     title: str
     message: str
@@ -87,23 +87,23 @@ def parse_event(text: str | bytes) -> Event:
 
 
 def text_of(event: Event, name: str) -> str:
-    """Return a field that should be text, or nothing."""
+    """Return a text field of the event; empty if it is missing or no text."""
     value = event.get(name)
     return value if isinstance(value, str) else ""
 
 
 def folder_line(event: Event) -> str:
-    """Return the line of a question that says where the agent works, as it came."""
+    """Return the line of a question that names the folder where the agent works, unchanged."""
     return f"Folder: {text_of(event, 'cwd') or 'unknown'}"
 
 
 def call_key(call: Mapping[str, object]) -> str:
-    """Return the idempotency key of what a call asks: a repeat of it finds the question that it has open."""
+    """Return the idempotency key for this content: a repeated call has the same key and finds its open question."""
     return f"hook-{sha256(json.dumps(_shortened(call), sort_keys=True).encode()).hexdigest()}"
 
 
 def _shortened(value: object) -> object:
-    """Return it with each long text as its digest: to write megabytes as JSON takes long, and holds up a server."""
+    """Return `value` with a digest in place of each long text: writing megabytes as JSON would hold up a server."""
     match value:
         case str() if len(value) > QUESTION_MAX_CHARS:
             return [sha256(value.encode("utf-8", "surrogatepass")).hexdigest()]
@@ -115,7 +115,7 @@ def _shortened(value: object) -> object:
 
 
 def call_id(event: Event, turn: str) -> str:
-    """Return what the events of one call of a tool have in common; calls that look the same share it.
+    """Return an id that all events of one call of a tool share, and so do calls that look the same.
 
     `turn` is the field that tells one prompt's calls from the next's. A PermissionRequest has no id of the tool's use.
     """
@@ -124,7 +124,7 @@ def call_id(event: Event, turn: str) -> str:
 
 
 def key_after(key: str, ended_id: str) -> str:
-    """Return the key to ask with where `key` found a question that has ended.
+    """Return the key to ask with after `key` led to a question that has ended.
 
     That question belonged to an earlier call that looked the same, and its answer must not be taken for this one.
     Two repeats of this call that both find it come to the same new key.
@@ -133,7 +133,7 @@ def key_after(key: str, ended_id: str) -> str:
 
 
 def notice(agent: str, what: str, folder: str, message: str) -> HookCall:
-    """Return a call that only tells something, in bounds; what is cut is stated."""
+    """Return a call that only sends a notice, cut to its limits; the text says how much is missing."""
     folder = folder[-QUESTION_MAX_CHARS:]
     name = (PureWindowsPath(folder) if "\\" in folder else PurePath(folder)).name
     title = " · ".join(part for part in (f"{agent}: {what}" if what else agent, shown_line(name)) if part)

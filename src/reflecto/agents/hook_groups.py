@@ -37,7 +37,7 @@ class CommandHook:
         return {"type": "command", "command": self.command + options, "timeout": timeout_seconds} | status
 
     def over_handler(self) -> dict[str, Any]:
-        """Return the entry that learns of a call that is over; the agent does not wait for it."""
+        """Return the entry for the events that end a call of a tool; the agent does not wait for it."""
         return {"type": "command", "command": self.command, "timeout": OVER_SECONDS, "async": True}
 
 
@@ -61,7 +61,7 @@ class HttpHook:
         return handler | ({"statusMessage": WAITING} if asks else {})
 
     def over_handler(self) -> dict[str, Any]:
-        """Return the entry that learns of a call that is over."""
+        """Return the entry for the events that end a call of a tool."""
         return self.handler(OVER_HTTP_SECONDS, asks=False)
 
 

@@ -18,11 +18,11 @@ DEPTH_MAX: Final = 100  # lists and objects inside one another: changing them mu
 
 
 class UnusableSettingsError(ValueError):
-    """The settings are not what the agent itself could read; the message says where."""
+    """The agent itself could not read these settings; the message says where."""
 
 
 def add_hooks(text: str, agent: str, groups: Mapping[str, Group]) -> str:
-    """Return the settings with one group per event, instead of any of this agent's hooks of ours that were there.
+    """Return the settings with one group for each event; hooks of ours that were there for this agent are replaced.
 
     Text that already has exactly these stays as it is. Raises: UnusableSettingsError.
     """
@@ -60,7 +60,7 @@ def installed_events(text: str, agent: str) -> list[str]:
 
 
 def has_anything(text: str) -> bool:
-    """Tell whether any agent's hook of ours is in it. Raises: UnusableSettingsError."""
+    """Tell whether a hook of ours is in it, of whichever agent. Raises: UnusableSettingsError."""
     return any(installed_events(text, agent) for agent in ("claude-code", "codex"))
 
 

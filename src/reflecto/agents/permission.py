@@ -43,6 +43,6 @@ def permission_reply(taps: Sequence[int]) -> Reply:
 
 
 def identity_of(event: Event, turn: str) -> dict[str, object]:
-    """Return what tells this call from others; a PermissionRequest has no id of the tool's use."""
+    """Return the fields that tell this call from others: a PermissionRequest has no id of the tool's use."""
     names = ("hook_event_name", "session_id", "agent_id", turn, "tool_use_id", "tool_name", "tool_input")
     return {name: event.get(name) for name in names}

@@ -1,4 +1,4 @@
-"""Text of an agent's as the phone shows it: nothing hidden, and what is left out is stated.
+"""An agent's text as the phone shows it: nothing is hidden, and the text says what is left out.
 
 An agent's text may have been written by whoever wants something approved.
 """
@@ -95,7 +95,7 @@ def clip_bytes(text: str, max_bytes: int) -> str:
 
 
 def _cut(head: Sequence[str], body: str, digest: str) -> str:
-    """Take as much out of the middle of `body` as it takes to fit."""
+    """Take out the middle of `body`, as much as is needed to make the question fit."""
     room = QUESTION_MAX_CHARS - len("\n".join(["", *head, ""])) - _STATEMENTS_CHARS
     if len(body) <= room and len(text := shown(body)) <= room:
         return "\n".join(["NOT WHOLE: the first lines are cut.", *head, text])

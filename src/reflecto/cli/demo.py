@@ -30,7 +30,7 @@ REPORT_BYTES: Final = 2000  # of a failed program's error output
 
 
 class DemoFailedError(Exception):
-    """What did not work."""
+    """A step failed; the message says which and why."""
 
     exit_code = 1
 
@@ -49,7 +49,7 @@ class Steps:
         self._since = self._monotonic()
 
     def done(self, what: str) -> None:
-        """Print what was reached."""
+        """Print the result of the step and the time it took."""
         click.echo(f"{_ms(self._monotonic() - self._since)}  {what}")
 
     def total(self) -> str:

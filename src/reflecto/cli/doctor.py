@@ -56,7 +56,7 @@ def doctor(
 def examine(
     url: str | None, token: str | None, config_file: Path | None, state: Path | None, *, full: bool
 ) -> Iterator[Finding]:
-    """Yield what is found, in the order in which one thing needs the other."""
+    """Yield the findings. Each check comes after those that it depends on."""
     from reflecto.cli.examine_phone import check_long_poll, check_stream
     from reflecto.cli.examine_server import check_server, check_url
     from reflecto.cli.examine_token import check_phone, check_token

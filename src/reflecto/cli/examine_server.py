@@ -26,7 +26,7 @@ _DAY_SECONDS: Final = 86_400
 
 
 def check_url(given: str) -> Generator[Finding, None, str | None]:
-    """Check its form; return what is used of it."""
+    """Check the form of the URL; return it as it is used."""
     try:
         url = base_url(given)
     except InvalidSettings as error:
@@ -162,7 +162,7 @@ def _compare_versions(version: str) -> Iterator[Finding]:
 
 
 def _check_app(health: httpx.Response) -> Iterator[Finding]:
-    """Tell where the server's page is not the one its sources make; an older server does not say."""
+    """Warn if the web app is not what its sources make; an older server does not tell."""
     rebuild = "run `make setup` in its clone, then restart it"
     match health.json().get("app"):
         case "stale":
@@ -172,7 +172,7 @@ def _check_app(health: httpx.Response) -> Iterator[Finding]:
 
 
 def _check_proxy(health: httpx.Response) -> Iterator[Finding]:
-    """Tell where the server does not know the proxy that this request came through; an older one does not say."""
+    """Warn if the server does not know the proxy that this request came through; an older server does not tell."""
     if health.json().get("proxy") == "not_trusted":
         said = "the server is behind a proxy that it does not trust, so strangers share one address and its limits"
         yield warning("proxy", said, "name the proxy's address in trusted_proxies")

@@ -87,7 +87,7 @@ def report(error: Exception, hint: str = "") -> int:
 
 
 def _length_of(error: Exception) -> str:
-    """Return how long what was too long is: whoever piped it in has not counted. `--json` has it in the details."""
+    """Return the length of a text that was too long, for whoever piped it in. `--json` has it in the details."""
     length = getattr(error, "details", {}).get("bytes")
     return f"; it has {length}" if isinstance(length, int) else ""
 
@@ -100,7 +100,7 @@ def say(text: str) -> None:
 
 @contextlib.contextmanager
 def _standard_error() -> Iterator[None]:
-    """Go on where nobody is there to read: what is to be done matters more than what is to be said."""
+    """Go on if nobody reads standard error: a command's work matters more than its messages."""
     try:
         yield
     except OSError:
@@ -108,7 +108,7 @@ def _standard_error() -> Iterator[None]:
 
 
 def drop(stream: TextIO) -> None:
-    """Let a stream whose reader went away go nowhere: the interpreter's flush at exit would spoil the exit code."""
+    """Send a stream whose reader has gone to the null device, or flushing it at exit would spoil the exit code."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

@@ -30,27 +30,27 @@ class Finding:
 
 
 def ok(check: str, message: str) -> Finding:
-    """All is well."""
+    """Return that the check found nothing wrong."""
     return Finding(check, "ok", message)
 
 
 def warning(check: str, message: str, advice: str) -> Finding:
-    """It works, but not as it should."""
+    """Return that something works, but not as it should."""
     return Finding(check, "warning", message, advice)
 
 
 def failed(check: str, message: str, advice: str) -> Finding:
-    """It does not work."""
+    """Return that something does not work."""
     return Finding(check, "failed", message, advice)
 
 
 def skipped(check: str, message: str, advice: str = "") -> Finding:
-    """It was not checked."""
+    """Return that the check was not made."""
     return Finding(check, "skipped", message, advice)
 
 
 def show(finding: Finding) -> None:
-    """Print it."""
+    """Print one finding on one line, or two with its advice."""
     mark, colour = _MARKS[finding.verdict]
     name = finding.check + " " * (_NAME_COLUMNS - cell_width(finding.check))
     put(f"{styled(mark, sys.stdout, fg=colour)} {name} {visible(finding.message)}")

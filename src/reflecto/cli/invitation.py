@@ -11,7 +11,7 @@ from reflecto.qr import print_qr
 
 
 def show_invitation(invitation: Invitation, public_url: str) -> None:
-    """Print it for a person. What a phone cannot open is said before the QR code, not found out by scanning it."""
+    """Print an invitation. If a phone cannot open its link, that is said before the QR code."""
     link = invitation.link(public_url)
     click.echo(f"  Link  {link}\n  Code  {invitation.code}\n")
     if hint := reach(public_url):
@@ -21,7 +21,7 @@ def show_invitation(invitation: Invitation, public_url: str) -> None:
 
 
 def who_answers(joined: Owner | None, *, new_owner: bool) -> str:
-    """Return whose questions the phone will get and answer: the joined owner's, or its own where one begins with it."""
+    """Return whose questions the phone will get and answer: those of the owner it joins, or of a new owner."""
     if joined is not None:
         others = ", ".join(joined.device_labels) or "no device so far"
         return (
@@ -38,7 +38,7 @@ def who_answers(joined: Owner | None, *, new_owner: bool) -> str:
 
 
 def reach(public_url: str) -> str:
-    """Return what stands in the way of a phone's browser at this address, and what helps; nothing for https."""
+    """Return why a phone's browser cannot use this address, and what helps; empty for https."""
     if is_loopback(public_url):
         return "This link opens on this machine only. For a phone, give the server an https address: docs/https.md"
     if public_url.startswith("http:"):

@@ -52,7 +52,7 @@ def login(url: str | None, token: str | None, config_file: Path | None, *, no_ch
 
 
 def _without_enrolment(url: str) -> str:
-    """Return the server of a link that pairs phones: it is at hand here, and below it nothing would be found."""
+    """Return the server of a link that pairs phones, which is easily pasted here; the API is not below that link."""
     return re.sub(r"/enroll/?(#.*)?\Z", "", url.strip())
 
 

@@ -45,7 +45,7 @@ class _TopLevel(CommandTable):
 
 
 def _show_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  click's form
-    """Look it up only when asked: in a clone that starts git."""
+    """Print the version. It is looked up only when asked for, because in a clone that starts git."""
     if not wanted or context.resilient_parsing:
         return
     from reflecto.version import version

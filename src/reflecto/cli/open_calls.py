@@ -23,14 +23,14 @@ SAME_CALLS_MAX: Final = 32  # at the same time
 
 
 class OpenCalls:
-    """Those of this user, in `folder`, which is made when the first call waits."""
+    """The open calls of this user, in `folder`, which is made when the first call waits."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or _default_folder()
 
     @contextmanager
     def claim(self, call_id: str) -> Iterator[int]:
-        """Give the number of this one among the calls with this id that wait at the same time, from 0.
+        """Give this call a number among those with the same id that wait at the same time, from 0.
 
         It is 0 also where nothing can be locked: a question that is shared is better than none.
         """
@@ -47,7 +47,7 @@ class OpenCalls:
             file.close()
 
     def end(self, call_id: str) -> None:
-        """Tell the longest waiting hook of this call that nobody needs its answer any more."""
+        """End the hook of this call that has waited longest: nobody needs its answer any more."""
         if fcntl is None or not self._is_ours():
             return
         for number in range(SAME_CALLS_MAX):
@@ -78,7 +78,7 @@ class OpenCalls:
         return None
 
     def _is_ours(self) -> bool:
-        """Tell whether the folder is there and nobody else could have put a process's number into it."""
+        """Tell whether the folder is there and only this user can write to it."""
         try:
             status = self._folder.lstat()
         except OSError:
@@ -115,7 +115,7 @@ def _lock(file: IO[bytes]) -> bool:
 
 
 def _default_folder() -> Path:
-    """Return where this user's programs keep what ends with the session, else where everybody's do."""
+    """Return a folder in this user's runtime folder, or in the temporary folder of the system if there is none."""
     own = os.environ.get("XDG_RUNTIME_DIR")
     if own:
         return Path(own) / "reflecto-open-calls"

@@ -1,4 +1,4 @@
-"""The server refuses a field by the API's name for it; whoever typed an option is told about that option."""
+"""Refusals name a field of the API; here they are turned into sentences about the option that was typed."""
 
 from typing import Final
 

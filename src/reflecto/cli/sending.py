@@ -43,7 +43,7 @@ class Sender(NamedTuple):
     as_json: bool
 
     def run(self, action: "Callable[[Reflecto], int]") -> int:
-        """Connect, do it, and return the exit code. Expected failures are printed."""
+        """Connect, run `action`, and return the exit code. Expected failures are printed."""
         try:
             with self._connected() as client:
                 return action(client)
@@ -92,7 +92,7 @@ def read_text(argument: str | None, token: str | None, what: str) -> str:
 
 
 def finish(warnings: "Sequence[Caveat]", *, reached: int | None = None, selector: str | None = None) -> int:
-    """Print the warnings and return the exit code: refused where nobody is there to get it.
+    """Print the warnings and return the exit code: refused if no device gets what was sent.
 
     `reached` counts the devices; None where the server does not tell, and only the warnings do.
     """

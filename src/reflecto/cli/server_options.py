@@ -1,4 +1,4 @@
-"""The options every command shares that works on the server's own store."""
+"""The options of all commands that work on the server's own store."""
 
 from collections.abc import Callable
 from pathlib import Path

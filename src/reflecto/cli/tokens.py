@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class NoPhoneError(click.UsageError):
-    """There is no phone in this terminal."""
+    """No phone is enrolled in this terminal."""
 
 
 class NoSuchTokenError(Exception):

@@ -1,4 +1,4 @@
-"""What the machine says about reaching servers: whom it trusts, and which proxy it wants used."""
+"""How this machine reaches servers: whose certificates it trusts, and through which proxy it goes."""
 
 import base64
 import os
@@ -70,7 +70,7 @@ def _credentials(parts: urllib.parse.SplitResult) -> dict[str, str]:
 
 
 def is_tls_refusal(error: BaseException | None) -> bool:
-    """Tell whether the other end is not trusted, or does not speak TLS at all: waiting mends neither."""
+    """Tell whether the server is not trusted, or does not speak TLS at all: trying again would not help."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return True

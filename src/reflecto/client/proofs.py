@@ -9,7 +9,7 @@ from reflecto.crypto.encoding import decode_base64
 
 
 def verify(receipt: Receipt | None, signing_key: str | None = None) -> None:
-    """Check that a phone signed this answer to this question; None is what an answer has that was not signed.
+    """Check that a phone signed this answer to this question; an unsigned answer has None as its receipt.
 
     With `signing_key` (Ed25519, base64) it must have been that phone. See `Receipt.verify` for what each proves.
 

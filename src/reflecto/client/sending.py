@@ -17,7 +17,7 @@ from reflecto.client.sent_replies import read_clock, read_nothing, read_reminder
 
 
 def submit(request: HttpRequest, read: Callable[[HttpReply], T], *, now: float, rules: RetryRules) -> Flow[T]:
-    """Send what would arrive twice if it were sent twice.
+    """Send a request that would take effect twice if it were sent twice.
 
     Raises: OutcomeUnknown, Unreachable if no connection came about, ApiError, BrokenContract.
     """

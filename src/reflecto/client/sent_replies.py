@@ -61,7 +61,7 @@ def read_devices(reply: HttpReply) -> tuple[DeviceStatus, ...]:
 
 
 def read_nothing(reply: HttpReply) -> None:
-    """Check that it was done. Raises: ApiError, BrokenContract."""
+    """Check that the server has done it; the reply has no content. Raises: ApiError, BrokenContract."""
     if reply.status != 204:
         raise_refusal(reply)
 

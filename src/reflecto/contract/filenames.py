@@ -39,5 +39,5 @@ def is_safe_filename(name: str) -> bool:
 
 
 def has_no_place_in_name(char: str) -> bool:
-    """Tell whether it is special to some platform, or does not show."""
+    """Tell whether the character is special on some platform, or invisible."""
     return char in _FORBIDDEN_CHARS or unicodedata.category(char) in _HIDDEN_CATEGORIES

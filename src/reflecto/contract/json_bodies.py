@@ -9,7 +9,7 @@ _MARKS: Final = ('"', "[", "{", ",")
 
 
 class UnusableJsonError(ValueError):
-    """It is not what it has to be; the message says why, as the end of a sentence about the body."""
+    """The JSON is refused; the message says why, as the end of a sentence about the body."""
 
 
 def without_mark(body: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Web addresses that lead where they seem to: read as a browser reads them (WHATWG URL), or refused."""
+"""Addresses, read as a browser reads them (WHATWG URL), or refused: what is shown is where they lead."""
 
 import re
 from typing import Final, NamedTuple

@@ -19,7 +19,7 @@ M = TypeVar("M", bound="Request")
 
 
 def is_not_blank(text: str) -> bool:
-    """Tell whether there is anything to read in it."""
+    """Tell whether a person would see anything of the text."""
     return seen_of(text) != ""
 
 

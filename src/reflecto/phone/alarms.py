@@ -16,24 +16,24 @@ from reflecto.phone.state import OpenEmergency, PhoneState
 
 
 class Acknowledged(NamedTuple):
-    """The owner has seen the emergency of this id."""
+    """The owner acknowledged the emergency with this id."""
 
     id: str
 
 
 class Silenced(NamedTuple):
-    """The owner wants to hear no more of any emergency on this phone; the others go on."""
+    """The owner silenced all open emergencies on this phone. Other phones go on ringing."""
 
 
 class AlarmVerdict(NamedTuple):
-    """The server's word on an acknowledgement."""
+    """The server's verdict on an acknowledgement."""
 
     id: str
     outcome: Literal["acknowledged", "cancelled", "expired", "not_recorded"]
 
 
 def read_emergency(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    """Show it the first time, and ring each time, but not twice for one round."""
+    """Show the emergency when it first comes, and ring once for each of its rounds."""
     payload = payload_of(envelope, EmergencyPayload)
     known = state.emergency(envelope.id)
     if known is not None:
@@ -64,21 +64,21 @@ def read_emergency(state: PhoneState, envelope: Envelope, now: float) -> Step:
 
 
 def read_emergency_closed(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    """Be silent, and say what became of it."""
+    """Stop the sound, and tell how the emergency ended."""
     del now  # the server's word counts, whatever this clock says
     payload = payload_of(envelope, EmergencyClosedPayload)
     return _end(state, envelope.id, payload.status, payload.by)
 
 
 def read_ring_stopped(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    """Be silent: somebody is there."""
+    """Stop the sound of a ring that was stopped on some device."""
     del now
     payload = payload_of(envelope, RingStoppedPayload)
     return Step(state, (effects.RingStopped(id=envelope.id, by=payload.by),))
 
 
 def sound_due(state: PhoneState, now: float) -> Step:
-    """Ring again whatever is due, and end what time has ended, unless the server's word on it is awaited."""
+    """Ring again what is due, and end what has expired, unless the server's verdict on it is awaited."""
     told: tuple[effects.Effect, ...] = ()
     for emergency in state.emergencies:
         if now >= emergency.expires_at and not emergency.acknowledged:
@@ -92,13 +92,13 @@ def sound_due(state: PhoneState, now: float) -> Step:
 
 
 def silence(state: PhoneState) -> Step:
-    """Ring no more for what is open now."""
+    """Stop ringing for the emergencies that are open now."""
     silent = tuple(msgspec.structs.replace(each, silenced=True) for each in state.emergencies)
     return Step(msgspec.structs.replace(state, emergencies=silent) if silent else state)
 
 
 def acknowledge(state: PhoneState, emergency_id: str) -> Step:
-    """Take the owner's word; it is stored until the server has said what became of it."""
+    """Take the owner's acknowledgement; it is stored until the server's verdict is here."""
     emergency = state.emergency(emergency_id)
     if emergency is None or emergency.acknowledged:
         return Step(state)
@@ -107,7 +107,7 @@ def acknowledge(state: PhoneState, emergency_id: str) -> Step:
 
 
 def judge_acknowledgement(state: PhoneState, verdict: AlarmVerdict) -> Step:
-    """Apply the server's word."""
+    """Apply the server's verdict."""
     return _end(state, verdict.id, verdict.outcome, None)
 
 

@@ -30,7 +30,7 @@ _RETRYABLE: Final = frozenset({408, 425, 429})
 
 
 class NoReplyError(Exception):
-    """The server could not be asked, or had no definite word; try again."""
+    """The server could not be asked, or gave no verdict; try again."""
 
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
         super().__init__(reason)
@@ -96,14 +96,14 @@ class Connection:
             _raise_for(response)
 
     async def send_answer(self, interaction_id: str, answer: Answer) -> Verdict:
-        """Send a tap and return the server's definite word on it. Raises: NoReplyError, RevokedError."""
+        """Send a tap and return the server's verdict on it. Raises: NoReplyError, RevokedError."""
         response = await self._post(f"/v1/interactions/{interaction_id}/answer", msgspec.to_builtins(answer))
         if response.status_code == httpx.codes.OK and _is_acceptance(response, interaction_id):
             return Verdict(interaction_id, "accepted", answer.choice_index)
         return _verdict(interaction_id, _definite_refusal(response))
 
     async def acknowledge_emergency(self, emergency: OpenEmergency) -> AlarmVerdict:
-        """Tell the server and return its definite word. Raises: NoReplyError, RevokedError."""
+        """Tell the server and return its verdict. Raises: NoReplyError, RevokedError."""
         response = await self._post(f"/v1/emergencies/{emergency.receipt}/acknowledge", {})
         if response.status_code == httpx.codes.NO_CONTENT:
             return AlarmVerdict(emergency.id, "acknowledged")
@@ -148,7 +148,7 @@ async def _entries(source: httpx_sse.EventSource) -> AsyncGenerator[SyncEntry, N
 
 
 def _is_acceptance(response: httpx.Response, interaction_id: str) -> bool:
-    """Tell the server's word from a sign-in page, which is 200 as well."""
+    """Tell the server's acceptance from a sign-in page, which is 200 as well."""
     try:
         accepted = read_json(response.content, AnswerResponse)
     except UnreadableJsonError:

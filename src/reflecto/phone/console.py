@@ -57,7 +57,7 @@ class Console:
         self._emergencies: tuple[OpenEmergency, ...] = ()
 
     def show(self, effect: Effect) -> None:
-        """Print what there is to tell."""
+        """Print the lines that tell of this effect."""
         if isinstance(effect, effects.TokenShown):
             self._line.print(token_lines(effect))
             return

@@ -99,7 +99,7 @@ class Phone:
         return self._clock() - self._clock_ahead_seconds
 
     def tap(self, interaction_id: str, choice_index: int) -> None:
-        """Answer an open question; the answer is stored before it is sent, and sent until there is a definite word."""
+        """Answer an open question; the answer is stored first, then sent until the server gives its verdict."""
         question = self.state.question(interaction_id)
         if question is not None and question.phase == "open":
             self.apply(Tapped(question.id, self._keys.sign(question, choice_index, int(self._clock()))))
@@ -109,7 +109,7 @@ class Phone:
         self.apply(Acknowledged(emergency_id))
 
     def silence(self) -> None:
-        """Ring no more for emergencies on this phone."""
+        """Stop ringing for emergencies on this phone."""
         self.apply(Silenced())
 
     def stop_rings(self, ring_ids: Iterable[str]) -> None:
@@ -149,7 +149,7 @@ class Phone:
         self._save_documents()
 
     def _save_documents(self) -> None:
-        """Put what waits for it into the downloads folder. It is in the state file by now, so no crash loses it."""
+        """Save the documents that wait into the downloads folder. The state file has them, so no crash loses one."""
         for held in self.state.documents:
             if held.id in self._unsaved:
                 continue

@@ -59,7 +59,7 @@ class Downloads:
 
 
 def safe_name(filename: str) -> str:
-    """Return the name, or where it is none that a server should have let through, a harmless one made of it.
+    """Return the name if a server may let it through, else a harmless one made of it.
 
     What is made of it is a text file, whatever ending it claimed to have.
     """
@@ -88,7 +88,7 @@ def _write_durably(path: Path, content: bytes) -> None:
 
 
 def _move_beside_nothing(draft: Path, target: Path) -> None:
-    """Give the draft its name in one step, unless something has it, be it a broken link. Raises: FileExistsError."""
+    """Rename the draft in one step, unless anything has that name, even a broken link. Raises: FileExistsError."""
     if os.name == "nt":
         draft.rename(target)  # there it refuses to replace
         return

@@ -70,7 +70,7 @@ class Opened(Effect, frozen=True, kw_only=True, tag="question"):
 
 
 class Sending(Effect, frozen=True, kw_only=True, tag="sending"):
-    """A tap was taken and is stored; the server's word on it is still out."""
+    """A tap was taken and is stored; the server's verdict is still awaited."""
 
     id: str
     choice_index: int
@@ -213,7 +213,7 @@ class AlarmRang(Effect, frozen=True, kw_only=True, tag="emergency_ring"):
 
 
 class Acknowledging(Effect, frozen=True, kw_only=True, tag="acknowledging"):
-    """The owner has acknowledged it, and that is stored; the server's word is still out."""
+    """The owner has acknowledged it, and that is stored; the server's verdict is still awaited."""
 
     id: str
 

@@ -40,7 +40,7 @@ class Focus(NamedTuple):
 
 
 def follow(focus: Focus, open_ids: Sequence[str], now: float) -> Focus:
-    """Keep the question in front while it is open, else put the oldest there; guard what is new to the eye."""
+    """Keep the question in front while it is open, else take the oldest. A new one takes no key for a moment."""
     current = focus.current if focus.current in open_ids else next(iter(open_ids), None)
     answerable_at = {id_: focus.answerable_at.get(id_, now + GUARD_SECONDS) for id_ in open_ids}
     if current is not None and current != focus.current:
@@ -49,7 +49,7 @@ def follow(focus: Focus, open_ids: Sequence[str], now: float) -> Focus:
 
 
 def switch(focus: Focus, open_ids: Sequence[str]) -> Focus:
-    """Put the next one in front, round and round."""
+    """Put the next question in front; after the last comes the first."""
     if focus.current not in open_ids:
         return focus
     rest = itertools.dropwhile(lambda id_: id_ != focus.current, [*open_ids, *open_ids])

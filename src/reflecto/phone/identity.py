@@ -30,13 +30,13 @@ class EnrolmentError(Exception):
 
 
 class UnusableInvitationError(EnrolmentError):
-    """There is no code, or it is none, or there is no server to it."""
+    """The code is missing or wrong, or no server is named with it."""
 
     exit_code = 2
 
 
 class UnreachableError(EnrolmentError):
-    """The server cannot be reached, or it is not one."""
+    """The server cannot be reached, or what replies is no Reflecto server."""
 
     exit_code = 5
 

@@ -83,7 +83,7 @@ def advance(state: PhoneState, event: Event, now: float) -> Step:
 
 
 def resume(state: PhoneState, now: float) -> Step:
-    """Tell again what an earlier run left open, minus what time has ended since, and which tokens nobody has seen."""
+    """Tell again what an earlier run left open and has not expired since, and which tokens nobody has seen."""
     overdue = end_overdue(state, now)
     left = tuple(
         effects.Opened.of(question, resumed=True)

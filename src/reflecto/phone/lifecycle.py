@@ -38,7 +38,7 @@ LAPSED_MAX: Final = 16  # questions that time ended, kept for the server's word 
 
 
 class Verdict(NamedTuple):
-    """The server's word on a question. `by` (label) and `by_device_id` name the winner of an answered one."""
+    """The server's verdict on a question. `by` (label) and `by_device_id` name the winner of an answered one."""
 
     id: str
     happening: Literal["accepted", "answered", "cancelled", "expired", "refused"]
@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
 
 def tap(state: PhoneState, interaction_id: str, answer: Answer) -> Step:
-    """Take the owner's choice; from here on it is stored until the server has said what became of it."""
+    """Take the owner's choice; it is stored until the server's verdict is here."""
     question = state.question(interaction_id)
     if question is None or LIFECYCLE.get((question.phase, "tapped")) != "sending":
         return Step(state)
@@ -66,7 +66,7 @@ def tap(state: PhoneState, interaction_id: str, answer: Answer) -> Step:
 
 
 def judge(state: PhoneState, verdict: Verdict) -> Step:
-    """Apply the server's word, whether it came as a reply or through the queue."""
+    """Apply the server's verdict, whether it came as a reply or through the queue."""
     question = state.question(verdict.id)
     lapsed = next((each for each in state.lapsed if each.id == verdict.id), None)
     phase: Phase | Literal["lapsed"] = question.phase if question else "lapsed"
@@ -96,7 +96,7 @@ def judge(state: PhoneState, verdict: Verdict) -> Step:
 
 
 def end_overdue(state: PhoneState, now: float) -> Step:
-    """End what time has ended: a question is over at the very second of its `expires_at`."""
+    """End the questions that have expired; the second of `expires_at` itself is too late already."""
     overdue = [
         question
         for question in state.questions

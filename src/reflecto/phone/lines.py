@@ -209,7 +209,7 @@ def _body(
 
 
 def _link(name: str, url: str, columns: int | None) -> list[str]:
-    """Return a link with where it leads in front, where nothing of it can pretend to be that."""
+    """Return a link with the host that it leads to in front, so that no part of the link can pass for that host."""
     link = read_link(url)
     text = f"{visible(name)}: {visible(url)}" if name else visible(url)
     return _hang(_LINK, f"{link.target if link else _UNSAFE_LINK}  {text}", columns)

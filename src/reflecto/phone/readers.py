@@ -30,7 +30,7 @@ def source_of(envelope: Envelope) -> str:
 
 
 def read_notification(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    """Show it, whole, unless its time is over."""
+    """Show the whole message, unless it has expired."""
     payload = payload_of(envelope, NotificationPayload)
     if payload.delete_at is not None and now >= payload.delete_at:
         return Step(state)
@@ -54,7 +54,7 @@ def read_notification(state: PhoneState, envelope: Envelope, now: float) -> Step
 
 
 def read_document(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    """Keep it until it is in the downloads folder."""
+    """Keep the document until it is saved in the downloads folder."""
     del now
     payload = payload_of(envelope, DocumentPayload)
     if len(payload.content.encode()) > DOCUMENT_MAX_BYTES:
@@ -72,7 +72,7 @@ def read_document(state: PhoneState, envelope: Envelope, now: float) -> Step:
 
 
 def document_saved(state: PhoneState, held: HeldDocument, path: str) -> Step:
-    """Let go of a document that is on disk, and tell where."""
+    """Forget a document that was saved, and tell where it is."""
     saved = effects.DocumentSaved(
         id=held.id,
         source=held.source,
@@ -86,12 +86,12 @@ def document_saved(state: PhoneState, held: HeldDocument, path: str) -> Step:
 
 
 def unsaved(held: HeldDocument, reason: str, *, kept: bool) -> effects.DocumentUnsaved:
-    """Tell that it could not be saved."""
+    """Tell that the document could not be saved."""
     return effects.DocumentUnsaved(id=held.id, source=held.source, filename=held.filename, reason=reason, kept=kept)
 
 
 def read_ring(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    """Sound, but never late."""
+    """Sound, unless the ring is too late."""
     payload = payload_of(envelope, RingPayload)
     source = source_of(envelope)
     if now >= payload.expires_at:
@@ -101,7 +101,7 @@ def read_ring(state: PhoneState, envelope: Envelope, now: float) -> Step:
 
 
 def read_reminder(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    """Show it."""
+    """Show the reminder."""
     del now
     payload = payload_of(envelope, ReminderPayload)
     reminded = effects.Reminded(

@@ -36,7 +36,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A question that has not ended. With an `answer` it waits for the server's word on that answer."""
+    """A question that has not ended. With an `answer` it waits for the server's verdict on that answer."""
 
     id: str
     source: str
@@ -47,7 +47,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def phase(self) -> Phase:
-        """Where it is in its life."""
+        """The phase of its life, as in `lifecycle`."""
         return "open" if self.answer is None else "sending"
 
 
@@ -126,7 +126,7 @@ class PhoneState(msgspec.Struct, frozen=True, kw_only=True):
         return next((emergency for emergency in self.emergencies if emergency.id == emergency_id), None)
 
     def unsent_acknowledgement(self) -> OpenEmergency | None:
-        """Return the oldest emergency whose acknowledgement waits for the server's word."""
+        """Return the oldest emergency whose acknowledgement waits for the server's verdict."""
         return next((emergency for emergency in self.emergencies if emergency.acknowledged), None)
 
     def open_questions(self) -> tuple[Question, ...]:
@@ -134,5 +134,5 @@ class PhoneState(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(question for question in self.questions if question.phase == "open")
 
     def unsent(self) -> Question | None:
-        """Return the oldest question whose answer waits for the server's word."""
+        """Return the oldest question whose answer waits for the server's verdict."""
         return next((question for question in self.questions if question.phase == "sending"), None)

@@ -18,7 +18,7 @@ M = TypeVar("M", bound=msgspec.Struct)
 
 
 class TokenCallError(Exception):
-    """It was not done; the message says why."""
+    """The call failed; the message says why."""
 
     exit_code: int = 9
     code: str = "failed"
@@ -43,7 +43,7 @@ class RefusedError(TokenCallError):
 
 
 class LostReplyError(TokenCallError):
-    """Nobody knows whether it was done."""
+    """The reply was lost: the call may have been carried out, or not."""
 
     exit_code = 10
     code = "outcome_unknown"
