@@ -1,7 +1,8 @@
 /** The page's start. */
 
 import { render } from "preact";
-import { App, applyTheme } from "./state/app.ts";
+import { applyTheme, recallTheme } from "./platform/theme.ts";
+import { App } from "./state/app.ts";
 import { Insecure } from "./ui/screens/insecure.tsx";
 import { Shell } from "./ui/shell.tsx";
 
@@ -11,6 +12,6 @@ if (!isSecureContext) {
   render(<Insecure />, root);
 } else {
   const app = await App.open();
-  applyTheme(await app.theme());
+  applyTheme(await recallTheme(app.database));
   render(<Shell app={app} />, root);
 }

@@ -41,7 +41,7 @@ function Screens() {
       );
     }
     if (isEnrolling || !app.session) return <Enrol onDone={() => setEnrolling(false)} />;
-    if (app.link === "revoked") return <Revoked onDone={() => setEnrolling(true)} />;
+    if (app.link.state === "revoked") return <Revoked onDone={() => setEnrolling(true)} />;
     return <Tabs />;
   };
   // Over whatever screen there is: nobody misses it who looks at the settings.
@@ -136,7 +136,7 @@ function ForeignBanner() {
 
 function LinkStatus() {
   const app = useApp();
-  const isLive = app.trouble === null && app.link === "live";
+  const isLive = app.trouble === null && app.link.state === "live";
   const text = isLive ? "Live" : app.trouble === null ? "Connecting…" : "No connection";
   return (
     <p class={isLive ? "link-status live" : "link-status"} role="status">

@@ -2,6 +2,7 @@
 
 import type { PeerState } from "@reflecto/core";
 import { useState } from "preact/hooks";
+import { listDevices } from "../../state/peers.ts";
 import { ConfirmButton, Problem } from "../controls.tsx";
 import { messageOf, useApp, useLoaded } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
@@ -9,7 +10,7 @@ import { Name, When } from "../text.tsx";
 
 export function Devices() {
   const app = useApp();
-  const devices = useLoaded(() => app.devices());
+  const devices = useLoaded(async () => (app.session ? listDevices(app.session) : []));
   const selfId = app.session?.device.deviceId;
   return (
     <div class="settings">

@@ -33,7 +33,7 @@ export function NotificationStep({ onNext }: { onNext: () => void }) {
       <WorkButton
         kind="primary"
         work={async () => {
-          await app.turnOnPush();
+          await app.notifications.turnOn();
           onNext();
         }}
       >

@@ -32,7 +32,7 @@ export function Enrol({ onDone }: { onDone: () => void }) {
           isPaired={app.session !== null}
           onPaired={(token) => {
             history.replaceState(null, "", addressOf("/enroll")); // the code is used: it need not stay in the history
-            if (app.push === "unasked") setStep({ at: "notifications", token });
+            if (app.notifications.push === "unasked") setStep({ at: "notifications", token });
             else afterNotifications(token);
           }}
           onCancel={finish}

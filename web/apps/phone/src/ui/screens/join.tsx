@@ -34,7 +34,7 @@ export function Join({ onDone }: { onDone: () => void }) {
     const { signal } = new AbortController();
     setState(isByCode ? { at: "compare", digits: await pairing.digits(signal) } : { at: "waiting" });
     await app.join({ ...(await pairing.admission(signal)), keys });
-    if (app.push === "unasked") setState({ at: "notifications" });
+    if (app.notifications.push === "unasked") setState({ at: "notifications" });
     else finish();
   };
   const start = async (invited: Invited, label: string, deviceClass: DeviceClass) => {

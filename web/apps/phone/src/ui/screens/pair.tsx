@@ -3,6 +3,7 @@
 import { Cancelled, type Candidate, countdown, PairingLieError, type PairingPhone, RefusedError } from "@reflecto/core";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { addressOf } from "../../platform/place.ts";
+import { approvePairing, invitePairing } from "../../state/peers.ts";
 import { CopyButton, Problem, WorkButton } from "../controls.tsx";
 import { messageOf, useApp, useTick } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
@@ -36,7 +37,7 @@ export function Pair() {
     else setState({ at: "start", note: problemOf(error) });
   };
   const invite = async () => {
-    const pairing = await app.invitePairing();
+    const pairing = await invitePairing(app.session);
     const stop = new AbortController();
     open.current = { pairing, stop };
     setState({ at: "invited", pairing });
@@ -48,7 +49,7 @@ export function Pair() {
   };
   const approve = async (pairing: PairingPhone, candidate: Candidate) => {
     try {
-      await app.approvePairing(pairing, candidate);
+      await approvePairing(app.database, pairing, candidate);
       open.current = null;
       setState({ at: "joined", label: candidate.claim.label });
     } catch (error) {

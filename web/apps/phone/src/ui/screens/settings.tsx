@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { SERVER_ADDRESS } from "../../platform/place.ts";
-import type { App } from "../../state/app.ts";
+import type { PushState } from "../../platform/push.ts";
+import { chooseTheme, recallTheme, type Theme } from "../../platform/theme.ts";
 import { APP_BUILD } from "../../state/enrol.ts";
 import { hrefOf } from "../../state/route.ts";
 import { ConfirmButton, WorkButton } from "../controls.tsx";
@@ -83,7 +84,7 @@ function Overview() {
   );
 }
 
-const PUSH_TEXTS: Readonly<Record<App["push"], string>> = {
+const PUSH_TEXTS: Readonly<Record<PushState, string>> = {
   on: "On. The server can reach this phone while the app is closed.",
   checking: "Allowed. Asking the browser for an address to push to…",
   unasked: "Not allowed yet. Questions only show while the app is open.",
@@ -94,34 +95,35 @@ const PUSH_TEXTS: Readonly<Record<App["push"], string>> = {
 };
 
 function Notifications() {
-  const app = useApp();
-  const canTurnOn = app.push === "unasked" || app.push === "unreachable";
+  const { notifications } = useApp();
+  const { push } = notifications;
+  const canTurnOn = push === "unasked" || push === "unreachable";
   return (
     <section class="group">
       <div class="group-row">
         <Icon name="bell" />
         <span class="grow">
           <strong>Notifications</strong>
-          <small>{PUSH_TEXTS[app.push]}</small>
+          <small>{PUSH_TEXTS[push]}</small>
         </span>
         {canTurnOn && (
-          <WorkButton work={() => app.turnOnPush()}>{app.push === "unasked" ? "Allow" : "Try again"}</WorkButton>
+          <WorkButton work={() => notifications.turnOn()}>{push === "unasked" ? "Allow" : "Try again"}</WorkButton>
         )}
       </div>
     </section>
   );
 }
 
-const THEMES = [
+const THEMES: readonly [Theme, string][] = [
   ["auto", "Auto"],
   ["light", "Light"],
   ["dark", "Dark"],
-] as const;
+];
 
 function Appearance() {
-  const app = useApp();
-  const [theme, setTheme] = useState<(typeof THEMES)[number][0]>("auto");
-  useEffect(() => void app.theme().then(setTheme), [app]);
+  const { database } = useApp();
+  const [theme, setTheme] = useState<Theme>("auto");
+  useEffect(() => void recallTheme(database).then(setTheme), [database]);
   return (
     <section class="group">
       <div class="group-row wrap">
@@ -137,7 +139,7 @@ function Appearance() {
               aria-pressed={theme === name}
               onClick={() => {
                 setTheme(name);
-                void app.setTheme(name);
+                void chooseTheme(database, name);
               }}
             >
               {label}
