@@ -22,7 +22,7 @@ import {
   randomBytes,
   secretOfCode,
 } from "./pairing.ts";
-import { Cancelled, patiently } from "./patience.ts";
+import { Cancelled, withRetries } from "./retry.ts";
 import type { Device } from "./store.ts";
 import type { ClaimResponse, OutcomeState } from "./wire/types.ts";
 
@@ -86,7 +86,7 @@ export class PairingDevice {
     const request = { ...said, ...commitment, proof, app_build: appBuild, features };
     const ask = () => parts.apiFor(null).claimPairing(invited.pairingId, request);
     // The same content again is fine: where only the reply was lost, the next one brings another token.
-    const claimed = await patiently(ask, parts.clock, new AbortController().signal, CLAIM_ATTEMPTS);
+    const claimed = await withRetries(ask, parts.clock, new AbortController().signal, CLAIM_ATTEMPTS);
     return new PairingDevice(parts, invited, claim, nonce, claimed);
   }
 
@@ -108,7 +108,7 @@ export class PairingDevice {
     if (!greeting || !phoneNonce || keys.includes(null)) throw new PairingLieError("the phone’s greeting is none");
     this.#phone = { public_key: greeting.public_key, signing_key: greeting.signing_key };
     const reveal = () => this.#api.revealPairing(this.#claim.pairing_id, toBase64(this.#nonce));
-    await patiently(reveal, this.#parts.clock, signal);
+    await withRetries(reveal, this.#parts.clock, signal);
     return digitsOf(this.#invited.secret, this.#claim, this.#phone, { phone: phoneNonce, device: this.#nonce });
   }
 
@@ -142,7 +142,7 @@ export class PairingDevice {
   async #leave(was: PairingStatus, signal: AbortSignal): Promise<OutcomeState> {
     for (;;) {
       const ask = () => this.#api.pairingOutcome(this.#claim.pairing_id, was, signal);
-      const outcome = await patiently(ask, this.#parts.clock, signal);
+      const outcome = await withRetries(ask, this.#parts.clock, signal);
       if (outcome.status === "rejected") throw new Cancelled();
       if (outcome.status !== was) return outcome;
     }

@@ -25,8 +25,8 @@ import {
   randomBytes,
   secretOfCode,
 } from "./pairing.ts";
-import { Cancelled, patiently } from "./patience.ts";
 import type { Peers } from "./peers.ts";
+import { Cancelled, withRetries } from "./retry.ts";
 import type { Device } from "./store.ts";
 import type { ClaimState } from "./wire/types.ts";
 
@@ -108,7 +108,7 @@ export class PairingPhone {
       const proof = await proveApproval(this.#secret(this.#claim), text);
       const signature = await keys.sign(approvalMessage(text));
       const approval = { approval: text, proof: toBase64(proof), signature: toBase64(signature) };
-      await patiently(() => api.approvePairing(this.#pairingId, approval), clock, new AbortController().signal, 3);
+      await withRetries(() => api.approvePairing(this.#pairingId, approval), clock, new AbortController().signal, 3);
     } catch (error) {
       if (error instanceof PairingLieError) await this.reject().catch(() => undefined);
       throw error;
@@ -146,7 +146,7 @@ export class PairingPhone {
   async #compare(commitment: string, claim: ClaimState, said: Claim, signal: AbortSignal): Promise<string> {
     const { api, clock, keys } = this.#parts;
     const nonce = randomBytes(NONCE_BYTES);
-    await patiently(() => api.greetPairing(this.#pairingId, toBase64(nonce)), clock, signal);
+    await withRetries(() => api.greetPairing(this.#pairingId, toBase64(nonce)), clock, signal);
     await this.#leave("claimed", signal); // where the wait began before the greeting
     const revealed = (await this.#leave("greeted", signal)).claim;
     const deviceNonce = decoded(revealed?.nonce ?? "", NONCE_BYTES);
@@ -159,7 +159,7 @@ export class PairingPhone {
   async #leave(was: PairingStatus, signal: AbortSignal) {
     const { api, clock } = this.#parts;
     for (;;) {
-      const state = await patiently(() => api.pairing(this.#pairingId, was, signal), clock, signal);
+      const state = await withRetries(() => api.pairing(this.#pairingId, was, signal), clock, signal);
       if (state.status === "rejected" || state.status === "approved") throw new Cancelled();
       if (state.status !== was) return state;
     }

@@ -5,7 +5,7 @@ import { type Change, type Item, waitingCount } from "@reflecto/core";
 import { showBadge } from "../platform/badge.ts";
 import { ensureSubscription, type PushState, permissionState } from "../platform/push.ts";
 import { isPageVisible } from "../platform/visibility.ts";
-import { promptOf } from "../worker/decide-notification.ts";
+import { promptOf } from "../worker/notification.ts";
 import { registerWorker } from "./worker-link.ts";
 
 const SYNC_TAG = "answers";

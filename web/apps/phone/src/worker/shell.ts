@@ -1,7 +1,7 @@
 /** The app's own files, kept so that it starts without a network. */
 
 import { addressOf, NAME } from "../platform/place.ts";
-import { isOwnFile } from "./decide-shell.ts";
+import { isOwnFile } from "./caching.ts";
 
 declare const __SHELL__: readonly string[];
 declare const __BUILD__: string;

@@ -1,12 +1,12 @@
-/** The service worker: it only listens. What is to be done is decided in `decide-*.ts` and done in `duties.ts`. */
+/** The service worker: it only listens. `handlers.ts` handles the events, by the pure rules in the files beside it. */
 
-import { fetchPlanOf } from "./decide-fetch.ts";
-import { Duties } from "./duties.ts";
+import { fetchPlanOf } from "./caching.ts";
+import { Handlers } from "./handlers.ts";
 import { dropOldShells, fromShell, keepShell } from "./shell.ts";
 
 declare const self: ServiceWorkerGlobalScope;
 
-const duties = new Duties(self);
+const handlers = new Handlers(self);
 
 self.addEventListener("install", (event) => {
   event.waitUntil(keepShell().then(() => self.skipWaiting()));
@@ -22,18 +22,18 @@ self.addEventListener("fetch", (event) => {
 });
 
 self.addEventListener("push", (event) => {
-  event.waitUntil(duties.receivePush(event.data?.text() ?? null));
+  event.waitUntil(handlers.receivePush(event.data?.text() ?? null));
 });
 
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
-  event.waitUntil(duties.takeClick(event.action, event.notification));
+  event.waitUntil(handlers.takeClick(event.action, event.notification));
 });
 
 self.addEventListener("pushsubscriptionchange", (event) => {
-  (event as ExtendableEvent).waitUntil(duties.renewSubscription());
+  (event as ExtendableEvent).waitUntil(handlers.renewSubscription());
 });
 
 self.addEventListener("sync", (event) => {
-  (event as ExtendableEvent).waitUntil(duties.sendAnswers({ isLastChance: false }));
+  (event as ExtendableEvent).waitUntil(handlers.sendAnswers({ isLastChance: false }));
 });

@@ -1,4 +1,4 @@
-/** What the service worker does: takes in, announces, answers, and cleans up behind itself. */
+/** Handles the service worker's events: takes in pushes, shows and closes notifications, sends answers. */
 
 import { openChannel, openDatabase, openSession, type Session } from "@reflecto/browser";
 import {
@@ -15,11 +15,17 @@ import {
 } from "@reflecto/core";
 import { showBadge } from "../platform/badge.ts";
 import { addressOf, apiFor, NAME } from "../platform/place.ts";
-import { ensureSubscription } from "../platform/push.ts";
-import { announcementOf, endingOf } from "./decide-announcement.ts";
-import { clickOf, pathOf } from "./decide-click.ts";
-import { type Prompt, promptOf, resultPrompt, unsentPrompt } from "./decide-notification.ts";
-import { pushMessageOf } from "./decide-push.ts";
+import { ensureSubscription, pushMessageOf } from "../platform/push.ts";
+import {
+  announcementOf,
+  clickOf,
+  endingOf,
+  type Prompt,
+  pathOf,
+  promptOf,
+  resultPrompt,
+  unsentPrompt,
+} from "./notification.ts";
 
 const SYNC_TAG = "answers";
 
@@ -31,7 +37,7 @@ function ignoreOutage(error: unknown): void {
 /** Background Sync, where the platform has it. */
 type SyncRegistration = ServiceWorkerRegistration & { sync?: { register(tag: string): Promise<void> } };
 
-export class Duties {
+export class Handlers {
   readonly #scope: ServiceWorkerGlobalScope;
   readonly #channel: BroadcastChannel;
   #session: Promise<Session | null> | null = null;

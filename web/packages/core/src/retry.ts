@@ -8,7 +8,7 @@ import { RefusedError, UnreachableError } from "./refusals.ts";
 export class Cancelled extends Error {}
 
 /** Does `work` until it succeeds or fails for good, `attemptsMax` times at most. Throws Cancelled when aborted. */
-export async function patiently<T>(
+export async function withRetries<T>(
   work: () => Promise<T>,
   clock: Clock,
   signal: AbortSignal,

@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
-import { announcementOf, endingOf } from "./decide-announcement.ts";
-import { clickOf, pathOf } from "./decide-click.ts";
-import { fetchPlanOf } from "./decide-fetch.ts";
-import { promptOf, resultPrompt, WHOLE_TEXT_MAX_CHARS } from "./decide-notification.ts";
-import { pushMessageOf } from "./decide-push.ts";
-import { isOwnFile } from "./decide-shell.ts";
-import { outcomeOf } from "./decide-words.ts";
+import { pushMessageOf } from "../platform/push.ts";
+import { fetchPlanOf, isOwnFile } from "./caching.ts";
 import { emergencyOf, NOW, noteOf, questionOf, ringOf } from "./items.testing.ts";
+import {
+  announcementOf,
+  clickOf,
+  endingOf,
+  pathOf,
+  promptOf,
+  resultPrompt,
+  WHOLE_TEXT_MAX_CHARS,
+} from "./notification.ts";
+import { outcomeOf } from "./outcome.ts";
 
 const TWO = 2;
 const NONE = 0;
