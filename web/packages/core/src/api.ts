@@ -124,7 +124,7 @@ export class Api {
     } catch {
       throw new UnreachableError();
     }
-    // The server redirects nothing; whoever does is not it, and must not get the token.
+    // This server never redirects: a redirect is from another program, which must not get the token.
     if (response.type === "opaqueredirect") throw new ForeignReplyError();
     if (response.ok) return response;
     const error = await errorOf(response);

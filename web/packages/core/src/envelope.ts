@@ -87,7 +87,7 @@ export function openEnvelope(key: Bytes, blob: Bytes): Envelope {
   return readEnvelope(fromUtf8(openBlob(key, blob)));
 }
 
-/** Reads an envelope; whatever is missing or of the wrong form in a payload is filled in or refused. */
+/** Reads an envelope, and fills in what may be left out. Throws BadEnvelopeError for a needed field that is wrong. */
 export function readEnvelope(json: string): Envelope {
   const outer = record(parse(json));
   const type = text(outer["type"], "type");

@@ -1,4 +1,4 @@
-/** From the queue on the server into the store, by whatever way it came. */
+/** Takes entries of the server's queue into the store: those of the stream, of a push, and those that are fetched. */
 
 import type { Api } from "./api.ts";
 import { BadBlobError } from "./blob.ts";

@@ -1,4 +1,4 @@
-/** The keys shared with whoever sends to this device. */
+/** The keys that this device shares with each sender: the server, and the owner's other devices. */
 
 import { type Bytes, fromBase64 } from "./bytes.ts";
 import type { DeviceKeys } from "./keys.ts";

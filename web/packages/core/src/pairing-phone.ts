@@ -115,7 +115,7 @@ export class PairingPhone {
     }
   }
 
-  /** Withdraws the invitation; whoever came is told. */
+  /** Withdraws the invitation; a device that asked to join is told. */
   async reject(): Promise<void> {
     try {
       await this.#parts.api.rejectPairing(this.#pairingId);

@@ -4,7 +4,7 @@ import type { Payloads, Source } from "./envelope.ts";
 import type { Phase } from "./lifecycle.ts";
 
 interface Kept {
-  /** `type:id`: each is shown once, however often and by whatever way it arrives. */
+  /** `type:id`: each is shown once, also where it arrives several times, by stream and by push. */
   key: string;
   id: string;
   /** When it was sent and when it arrived, in Unix seconds. */

@@ -4,7 +4,7 @@ import type { Envelope } from "./envelope.ts";
 import type { Verdict } from "./lifecycle.ts";
 import type { AlarmLife, Change, Item, Question } from "./records.ts";
 
-/** Who this device is to its server. Its keys are kept beside it, by whoever can keep them best. */
+/** Who this device is to its server. Its keys are kept elsewhere, see DeviceKeys. */
 export interface Device {
   ownerId: string;
   deviceId: string;

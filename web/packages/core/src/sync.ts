@@ -10,7 +10,7 @@ import type { Store } from "./store.ts";
 import { isSyncEntry } from "./wire/checks.ts";
 import type { SyncEntry } from "./wire/types.ts";
 
-/** The server sends a comment every 20 s; after two and a bit without a byte the line is dead, whatever TCP says. */
+/** The server sends a comment every 20 s: a connection that misses two is taken for dead, even if TCP still holds it. */
 export const SILENCE_MAX_SECONDS = 50;
 
 /** `waiting`: the last try found no server; `foreign`: it found something else that answered in the server's place. */
@@ -139,7 +139,7 @@ function entryOf(data: string): SyncEntry {
   try {
     entry = JSON.parse(data);
   } catch {
-    // told apart below
+    // not JSON: refused below, like JSON of another shape
   }
   if (!isSyncEntry(entry)) throw new ForeignReplyError();
   return entry;

@@ -77,7 +77,7 @@ export class App {
   /** Redeems a setup code. Returns the default token where this phone founded its owner. */
   async enrol(code: string, label: string) {
     const token = await enrol(this.database, code, label);
-    this.#tell({ what: "forgotten" }); // whoever held the old identity
+    this.#tell({ what: "forgotten" }); // pages and worker still have the old device
     await this.#start();
     return token;
   }
@@ -137,7 +137,7 @@ export class App {
     this.#redraw();
   }
 
-  /** Forgets keys, token and history on this device. The server is told before, by whoever calls this. */
+  /** Forgets keys, token and history on this device. The caller tells the server before. */
   async forget(): Promise<void> {
     this.#stop.abort();
     this.session = null;

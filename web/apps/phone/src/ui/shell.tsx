@@ -44,7 +44,7 @@ function Screens() {
     if (app.link.state === "revoked") return <Revoked onDone={() => setEnrolling(true)} />;
     return <Tabs />;
   };
-  // Over whatever screen there is: nobody misses it who looks at the settings.
+  // Over every screen, the settings too: an alarm must not be missed.
   const alarm = foremostAlarm(app.items, app.now());
   useTick(alarm !== null);
   return (

@@ -28,7 +28,7 @@ export function Pair() {
     void open.current?.pairing.reject().catch(() => undefined);
     open.current = null;
   };
-  useEffect(() => withdraw, []); // whoever leaves this screen has changed their mind
+  useEffect(() => withdraw, []); // a person who leaves this screen has changed their mind
 
   const fail = (error: unknown) => {
     if (error instanceof Cancelled) return;
