@@ -83,6 +83,8 @@ async def test_what_is_not_one_strict_json_object_is_refused(server: RunningServ
         (NOT_JSON["an array"], "is not an object"),
         (NOT_JSON["a form"], "is not JSON"),
         (b'{"question": "Deploy?", "x": [%b0]}' % (b"0," * 10_000), "has more than 10,000 values"),
+        (b'{"question": "Deploy?", "x": [0%b]}' % (b",1e308" * 5_000), "has more than 10,000 values"),
+        (b'{"question": "Deploy?", "x": [0%b]}' % (b",1E+00300" * 5_000), "has more than 10,000 values"),
     ],
 )
 async def test_a_refusal_of_json_says_what_it_is(sender: Program, body: bytes, why: str):

@@ -14,6 +14,7 @@ from reflecto.agents.claude_code import read_call
 from reflecto.api import long_bodies
 from reflecto.api.operations import hooks
 from reflecto.contract import json_text
+from reflecto.contract.json_bodies import UnusableJsonError
 from reflecto.contract.limits import JSON_VALUES_MAX, QUESTION_MAX_CHARS, SELECTOR_NAMES_MAX
 from reflecto.contract.visibility import visible
 from reflecto.core import targets
@@ -168,6 +169,33 @@ async def test_a_relay_of_too_many_values_is_refused_too(phone: DeviceActor):
 def test_what_stands_inside_a_text_is_no_value():
     content = '[{,"' * JSON_VALUES_MAX
     assert json_text.parse_strictly(json.dumps({"content": content}).encode()) == {"content": content}
+
+
+def test_numbers_of_many_digits_inside_a_text_are_none():
+    content = "1e300 " * JSON_VALUES_MAX
+    assert json_text.parse_strictly(json.dumps({"content": content}).encode()) == {"content": content}
+
+
+def test_a_large_number_stays_as_short_as_it_was_written():
+    # As a whole number it has 309 digits, and 10,000 of those take a while.
+    assert [type(each) for each in json_text.parse_strictly(b'{"x": [1e308, 1e18, 600.0]}')["x"]] == [float, int, int]
+
+
+def test_the_key_given_twice_is_found_among_many_in_one_pass():
+    class Name(str):
+        __slots__ = ()
+        compared = 0
+
+        def __eq__(self, other: object) -> bool:
+            Name.compared += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    names = [Name(number) for number in range(2_000)]
+    with pytest.raises(UnusableJsonError, match="'1999' twice"):
+        json_text.unique_pairs([(name, 0) for name in [*names, Name(1_999)]])
+    assert Name.compared < 10_000
 
 
 @pytest.mark.parametrize("path", ["/v1/send", "/v1/documents", "/v1/reminders"])

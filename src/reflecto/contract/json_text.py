@@ -1,13 +1,15 @@
 """JSON that somebody else wrote: read into a model, or strictly into an object, or refused."""
 
 import json
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
 
 T = TypeVar("T")
+
+_WHOLE_BELOW: Final = 2.0**64  # as far as whole numbers are taken in digits
 
 
 class UnreadableJsonError(ValueError):
@@ -38,7 +40,7 @@ def parse_strictly(body: bytes) -> dict[str, Any]:
     check_values(text)
     try:
         msgspec.json.decode(text)  # strict where json.loads is not: surrogates, NaN, number range
-        parsed = json.loads(text, object_pairs_hook=_unique_pairs, parse_float=_whole_if_possible)
+        parsed = json.loads(text, object_pairs_hook=unique_pairs, parse_float=_whole_if_possible)
     except UnusableJsonError:
         raise
     except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
@@ -48,15 +50,19 @@ def parse_strictly(body: bytes) -> dict[str, Any]:
     return parsed
 
 
-def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object's fields. Raises: UnusableJsonError where a key is given twice."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for index, name in enumerate(names) if name in names[:index])
-        raise UnusableJsonError(f"has the key {twice[:40]!r} twice")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise UnusableJsonError(f"has the key {name[:40]!r} twice")
+            seen.add(name)
     return fields
 
 
 def _whole_if_possible(digits: str) -> int | float:
     number = float(digits)
-    return int(number) if number.is_integer() else number
+    # 1e308 has 309 digits as a whole number, and each field refuses it as either.
+    return int(number) if number.is_integer() and abs(number) < _WHOLE_BELOW else number
