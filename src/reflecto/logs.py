@@ -18,6 +18,7 @@ from reflecto.contract.ids import (
 SELDOM_SECONDS: Final = 60
 _GROUP: Final = f"[{CODE_ALPHABET}]{{{CODE_GROUP_CHARS}}}"
 _SETUP_CODE: Final = re.compile(rf"\b{_GROUP}(?:-{_GROUP}){{{CODE_CHARS // CODE_GROUP_CHARS - 1}}}\b")
+_HYPHENS_OF_CODE: Final = CODE_CHARS // CODE_GROUP_CHARS - 1  # looking for fewer costs less than for the pattern
 # Also what only looks like one, such as an emergency's receipt: a line in the log can do without.
 _SHORT_TOKEN: Final = re.compile(rf"(?<![A-Za-z0-9]){SHORT_TOKEN_PATTERN.pattern}(?![A-Za-z0-9])")
 
@@ -30,9 +31,26 @@ class RedactingFormatter(logging.Formatter):
         return redact(super().format(record))
 
 
+class TimedFormatter(RedactingFormatter):
+    """Puts local time with milliseconds in front. A second is written out once, not once a line."""
+
+    def __init__(self, form: str) -> None:
+        super().__init__(form)
+        self._second = 0  # Unix time
+        self._written = ""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line behind its time."""
+        if self._second != int(record.created):
+            self._second = int(record.created)
+            self._written = time.strftime(self.default_time_format, time.localtime(self._second))
+        return f"{self._written},{int(record.msecs):03} {super().format(record)}"
+
+
 def redact(text: str) -> str:
     """Replace what has the form of a token or a setup code."""
-    return _SETUP_CODE.sub("[setup code]", _SHORT_TOKEN.sub("[token]", TOKEN_PATTERN.sub("[token]", text)))
+    text = _SHORT_TOKEN.sub("[token]", TOKEN_PATTERN.sub("[token]", text))
+    return _SETUP_CODE.sub("[setup code]", text) if text.count("-") >= _HYPHENS_OF_CODE else text
 
 
 class Seldom(logging.Filter):
@@ -61,7 +79,8 @@ class Seldom(logging.Filter):
 def configure_logging(level: str) -> None:
     """Log to standard error, one line per event; uvicorn's loggers go the same way."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(TimedFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line tells them
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("httpcore").setLevel(logging.WARNING)  # it would log the addresses push services answer with
     logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))

@@ -18,20 +18,26 @@ FROM_SERVER: Final = "server"
 STEP_ENTRIES: Final = 256
 STEP_BYTES: Final = 512 * 1024
 
-_STANDING: Final = (
-    "SELECT queue_entries, queue_bytes, relayed_entries, relayed_bytes, "
-    "(SELECT sum(queue_bytes) FROM devices AS each WHERE each.owner_id = devices.owner_id) "
-    "FROM devices WHERE id = ?"
+_COUNTS: Final = (
+    "queue_entries = queue_entries + ?, queue_bytes = queue_bytes + ?, "
+    "relayed_entries = relayed_entries + ?, relayed_bytes = relayed_bytes + ?"
 )
-_COUNT: Final = (
-    "UPDATE devices SET queue_entries = queue_entries + ?, queue_bytes = queue_bytes + ?, "
-    "relayed_entries = relayed_entries + ?, relayed_bytes = relayed_bytes + ? WHERE id = ?"
+_COUNT: Final = f"UPDATE devices SET {_COUNTS} WHERE id = ?"
+_UNTAKE: Final = f"UPDATE devices SET last_seq = last_seq - 1, {_COUNTS} WHERE id = ?"
+# Counts an entry before it is known to fit: nearly all do, so that one statement numbers it and reads what is judged.
+_TAKE: Final = (
+    f"UPDATE devices SET last_seq = last_seq + 1, {_COUNTS} WHERE id = ? "
+    "RETURNING last_seq, queue_entries, queue_bytes, relayed_entries, relayed_bytes, "
+    "(SELECT sum(queue_bytes) FROM devices AS each WHERE each.owner_id = devices.owner_id AND each.id <> devices.id)"
+)
+_INSERT: Final = (
+    "INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 
 
 def append_to_queues(connection: sqlite3.Connection, deliveries: Sequence[Delivery], bounds: QueueLimits) -> list[str]:
     """Number and append each blob where there is room; return the ids of the devices whose queues took it."""
-    return [each.device_id for each in deliveries if _make_room(connection, each, bounds) and _append(connection, each)]
+    return [each.device_id for each in deliveries if _append(connection, each, bounds)]
 
 
 def delete_step(connection: sqlite3.Connection, where: str, *parameters: object) -> tuple[int, bool]:
@@ -52,12 +58,39 @@ def delete_step(connection: sqlite3.Connection, where: str, *parameters: object)
     return len(rows), len(rows) == len(found) < STEP_ENTRIES
 
 
-def _make_room(connection: sqlite3.Connection, delivery: Delivery, bounds: QueueLimits) -> bool:
-    """Tell whether the blob fits; older relayed ones go for a relayed one. False too if there is no such device."""
-    row = connection.execute(_STANDING, (delivery.device_id,)).fetchone()
+def _append(connection: sqlite3.Connection, delivery: Delivery, bounds: QueueLimits) -> bool:
+    """Append the blob if it fits; older relayed ones go for a relayed one. False too if there is no such device."""
+    size = len(delivery.blob)
+    counts = (1, size, 0, 0) if delivery.sender == FROM_SERVER else (1, size, 1, size)
+    row = connection.execute(_TAKE, (*counts, delivery.device_id)).fetchone()
     if row is None:
         return False
-    standing, size = QueueStanding(*row), len(delivery.blob)
+    seq, *held, others_bytes = row
+    entries, held_bytes, relayed_entries, relayed_bytes = (after - own for after, own in zip(held, counts, strict=True))
+    standing = QueueStanding(entries, held_bytes, relayed_entries, relayed_bytes, held_bytes + (others_bytes or 0))
+    if not _make_room(connection, delivery, standing, bounds):
+        connection.execute(_UNTAKE, (*(-count for count in counts), delivery.device_id))
+        return False
+    connection.execute(
+        _INSERT,
+        (
+            delivery.device_id,
+            seq,
+            delivery.sender,
+            delivery.blob,
+            delivery.expires_at,
+            delivery.urgency,
+            delivery.topic,
+        ),
+    )
+    return True
+
+
+def _make_room(
+    connection: sqlite3.Connection, delivery: Delivery, standing: QueueStanding, bounds: QueueLimits
+) -> bool:
+    """Tell whether the blob fits in the queue as it stands; older relayed ones go for a relayed one."""
+    size = len(delivery.blob)
     if delivery.sender == FROM_SERVER:
         return has_room(standing, size, bounds, is_essential=delivery.is_essential)
     if has_room_for_relayed(standing, size, bounds):
@@ -76,29 +109,6 @@ def _make_room(connection: sqlite3.Connection, delivery: Delivery, bounds: Queue
         standing = standing.without(1, row[2])
     oldest.close()
     _delete(connection, going)
-    return True
-
-
-def _append(connection: sqlite3.Connection, delivery: Delivery) -> bool:
-    size = len(delivery.blob)
-    relayed = delivery.sender != FROM_SERVER
-    (seq,) = connection.execute(
-        "UPDATE devices SET last_seq = last_seq + 1, queue_entries = queue_entries + 1, queue_bytes = queue_bytes + ?, "
-        "relayed_entries = relayed_entries + ?, relayed_bytes = relayed_bytes + ? WHERE id = ? RETURNING last_seq",
-        (size, relayed, size if relayed else 0, delivery.device_id),
-    ).fetchone()
-    connection.execute(
-        "INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            delivery.device_id,
-            seq,
-            delivery.sender,
-            delivery.blob,
-            delivery.expires_at,
-            delivery.urgency,
-            delivery.topic,
-        ),
-    )
     return True
 
 
