@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Final
 
 from reflecto.contract.errors import CATALOGUE, ErrorSpec
-from reflecto.contract.remedies import REMEDIES
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "errors.md"
 
 INTRODUCTION: Final = """\
 # Errors
 
-<!-- Made from the catalogue by scripts/write_error_page.py; change src/reflecto/contract/errors.py or remedies.py. -->
+<!-- Made from the catalogue by scripts/write_error_page.py; change src/reflecto/contract/errors.py. -->
 
 Every error but 401 is
 
@@ -58,7 +57,7 @@ def _section(status: int, heading: str) -> str:
 
 def _row(spec: ErrorSpec) -> str:
     details = ", ".join(f"`{key}`" for key in spec.detail_keys)
-    return f"| `{spec.code}` | {spec.message} | {details} | {REMEDIES[spec.code]} |"
+    return f"| `{spec.code}` | {spec.message} | {details} | {spec.remedy} |"
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from reflecto.api.operations import OPERATIONS, TAGS
 from reflecto.api.operations.operation import JSON
 from reflecto.api.schemas import Schema
 from reflecto.contract.errors import CATALOGUE
-from reflecto.contract.remedies import REMEDIES
 
 Document = dict[str, Any]
 
@@ -35,7 +34,6 @@ def render_page(document: Document, public_url: str) -> str:
         tags=[(tag, TAGS[tag], [op for op in OPERATIONS if op.tag == tag]) for tag in TAGS],
         drawn={op.id: document["paths"][op.path][op.method.lower()] for op in OPERATIONS},
         catalogue=CATALOGUE.values(),
-        remedies=REMEDIES,
         url=public_url or UNKNOWN_URL,
         view=View(document),
         markdown=_block,

@@ -1,4 +1,4 @@
-"""THE error catalogue: one row per code, with its status, message and the keys of its details.
+"""THE error catalogue: one row per code, with its status, message, remedy and the keys of its details.
 
 Source: api.md "Errors". Codes are stable; messages may be reworded. The rows under
 "Devices" are this project's own additions for the device side, which the public contract leaves open.
@@ -8,14 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from reflecto.contract import limits
+
 
 @dataclass(frozen=True, slots=True)
 class ErrorSpec:
-    """One row: `code` (stable), HTTP `status`, default `message`, and which `details` keys it may carry."""
+    """One row: `code` (stable), HTTP `status`, default `message`, what a caller does about it, and `details` keys."""
 
     code: str
     status: int
     message: str
+    remedy: str
     detail_keys: tuple[str, ...] = ()
 
 
@@ -43,119 +46,353 @@ class ApiError(Exception):
 CATALOGUE: Final[dict[str, ErrorSpec]] = {}
 
 
-def _row(code: str, status: int, message: str, *detail_keys: str) -> ErrorSpec:
-    spec = ErrorSpec(code, status, message, detail_keys)
+def _row(code: str, status: int, message: str, remedy: str, *detail_keys: str) -> ErrorSpec:
+    spec = ErrorSpec(code, status, message, remedy, detail_keys)
     CATALOGUE[code] = spec
     return spec
 
 
+_FIX_FIELD: Final = "Fix the field."
+_FIX_LENGTH: Final = "With details: shorten it to `max` bytes of UTF-8. Without: fix the field."
+_FREE_ONE: Final = "Remove one that is no longer needed, then try again."
+
 # Bad input
-INVALID_JSON: Final = _row("invalid_json", 400, "The body must be one JSON object in UTF-8")
-INVALID_BODY: Final = _row("invalid_body", 400, "The form or text is malformed or not UTF-8")
-INVALID_QUESTION: Final = _row("invalid_question", 400, "question must be 1 to 1000 characters and not blank")
-INVALID_CHOICES: Final = _row(
-    "invalid_choices", 400, "choices must be 2 to 4 different labels of 1 to 100 characters, none of them blank"
+INVALID_JSON: Final = _row(
+    "invalid_json",
+    400,
+    "The body must be one JSON object in UTF-8",
+    "Send one JSON object in UTF-8, without duplicate keys, NaN, lone surrogates or huge numbers.",
 )
-INVALID_EXPIRES_IN: Final = _row("invalid_expires_in", 400, "expires_in must be a whole number from 60 to 86400")
-INVALID_IDEMPOTENCY_KEY: Final = _row("invalid_idempotency_key", 400, "idempotency_key must be 1 to 128 characters")
-INVALID_TETHER: Final = _row("invalid_tether", 400, "tether must be a whole number from 5 to 300")
-INVALID_CHOICE: Final = _row("invalid_choice", 400, "The choice must be one of the question's choices")
-INVALID_MESSAGE: Final = _row("invalid_message", 400, "message must be text of at least 1 byte")
-MESSAGE_TOO_LONG: Final = _row("message_too_long", 400, "message must be ≤ 1500 bytes", "bytes", "max")
-INVALID_TITLE: Final = _row("invalid_title", 400, "title must be 1 to 100 bytes", "bytes", "max")
-INVALID_PRIORITY: Final = _row("invalid_priority", 400, "priority must be one of min, low, default, high, urgent")
-INVALID_TAGS: Final = _row("invalid_tags", 400, "tags must be a list of short labels")
-INVALID_URL: Final = _row("invalid_url", 400, "url must be an http or https URL of at most 512 bytes", "bytes", "max")
+INVALID_BODY: Final = _row(
+    "invalid_body",
+    400,
+    "The form or text is malformed or not UTF-8",
+    "Send the form or text in UTF-8, each field once.",
+)
+INVALID_QUESTION: Final = _row(
+    "invalid_question", 400, f"question must be 1 to {limits.QUESTION_MAX_CHARS} characters and not blank", _FIX_FIELD
+)
+INVALID_CHOICES: Final = _row(
+    "invalid_choices",
+    400,
+    f"choices must be {limits.CHOICES_MIN} to {limits.CHOICES_MAX} different labels of 1 to "
+    f"{limits.CHOICE_MAX_CHARS} characters, none of them blank",
+    _FIX_FIELD,
+)
+INVALID_EXPIRES_IN: Final = _row(
+    "invalid_expires_in",
+    400,
+    f"expires_in must be a whole number from {limits.EXPIRES_IN_MIN_SECONDS} to {limits.EXPIRES_IN_MAX_SECONDS}",
+    _FIX_FIELD,
+)
+INVALID_IDEMPOTENCY_KEY: Final = _row(
+    "invalid_idempotency_key",
+    400,
+    f"idempotency_key must be 1 to {limits.IDEMPOTENCY_KEY_MAX_CHARS} characters",
+    _FIX_FIELD,
+)
+INVALID_TETHER: Final = _row(
+    "invalid_tether",
+    400,
+    f"tether must be a whole number from {limits.TETHER_MIN_SECONDS} to {limits.TETHER_MAX_SECONDS}",
+    _FIX_FIELD,
+)
+INVALID_CHOICE: Final = _row(
+    "invalid_choice",
+    400,
+    "The choice must be one of the question's choices",
+    "Send one of the question's choices: the label to the letter, or its index.",
+)
+INVALID_MESSAGE: Final = _row("invalid_message", 400, "message must be text of at least 1 byte", _FIX_FIELD)
+MESSAGE_TOO_LONG: Final = _row(
+    "message_too_long",
+    400,
+    f"message must be ≤ {limits.MESSAGE_MAX_BYTES} bytes",
+    "Shorten it to `max` bytes of UTF-8; `bytes` says how long it is.",
+    "bytes",
+    "max",
+)
+INVALID_TITLE: Final = _row(
+    "invalid_title", 400, f"title must be 1 to {limits.TITLE_MAX_BYTES} bytes", _FIX_LENGTH, "bytes", "max"
+)
+INVALID_PRIORITY: Final = _row(
+    "invalid_priority", 400, "priority must be one of min, low, default, high, urgent", _FIX_FIELD
+)
+INVALID_TAGS: Final = _row("invalid_tags", 400, "tags must be a list of short labels", _FIX_FIELD)
+INVALID_URL: Final = _row(
+    "invalid_url",
+    400,
+    f"url must be an http or https URL of at most {limits.URL_MAX_BYTES} bytes",
+    _FIX_LENGTH,
+    "bytes",
+    "max",
+)
 INVALID_URL_TITLE: Final = _row(
-    "invalid_url_title", 400, "url_title must be 1 to 100 bytes and needs a url", "bytes", "max"
+    "invalid_url_title",
+    400,
+    f"url_title must be 1 to {limits.URL_TITLE_MAX_BYTES} bytes and needs a url",
+    "With details: shorten it to `max` bytes of UTF-8. Without: it needs a `url`.",
+    "bytes",
+    "max",
 )
 INVALID_ACTION: Final = _row(
     "invalid_action",
     400,
-    "actions must be up to 3 of {label: 1 to 40 bytes, url: http or https, at most 512 bytes}",
+    f"actions must be up to {limits.ACTIONS_MAX} of "
+    f"{{label: 1 to {limits.ACTION_LABEL_MAX_BYTES} bytes, url: http or https, at most {limits.URL_MAX_BYTES} bytes}}",
+    _FIX_LENGTH,
     "bytes",
     "max",
 )
-INVALID_DEVICE: Final = _row("invalid_device", 400, "device must be all, phone, desktop, or labels or ids of devices")
-INVALID_MARKDOWN: Final = _row("invalid_markdown", 400, "markdown must be true or false")
-INVALID_TTL: Final = _row("invalid_ttl", 400, "ttl must be a number of seconds")
+INVALID_DEVICE: Final = _row(
+    "invalid_device",
+    400,
+    "device must be all, phone, desktop, or labels or ids of devices",
+    "Leave it out for all devices; `GET /v1/devices` lists labels and ids.",
+)
+INVALID_MARKDOWN: Final = _row("invalid_markdown", 400, "markdown must be true or false", _FIX_FIELD)
+INVALID_TTL: Final = _row("invalid_ttl", 400, "ttl must be a number of seconds", _FIX_FIELD)
 INVALID_FILENAME: Final = _row(
-    "invalid_filename", 400, "filename must end in an allowed extension and be a safe name (max 120 characters)"
+    "invalid_filename",
+    400,
+    f"filename must end in an allowed extension and be a safe name (max {limits.FILENAME_MAX_CHARS} characters)",
+    "Use a plain name with a plain-text extension, for example `report.txt`.",
 )
-INVALID_CONTENT: Final = _row("invalid_content", 400, "content must be text and not empty")
+INVALID_CONTENT: Final = _row("invalid_content", 400, "content must be text and not empty", _FIX_FIELD)
 INVALID_AT: Final = _row(
-    "invalid_at", 400, "at must be Unix seconds or RFC 3339 with an offset, 60 seconds to 365 days ahead"
+    "invalid_at",
+    400,
+    f"at must be Unix seconds or RFC 3339 with an offset, {limits.REMINDER_MIN_AHEAD_SECONDS} "
+    f"seconds to {limits.REMINDER_MAX_AHEAD_SECONDS // 86_400} days ahead",
+    "Name an instant within bounds; RFC 3339 needs its offset, for example `2026-01-31T09:00:00+01:00`.",
 )
-INVALID_DURATION: Final = _row("invalid_duration", 400, "duration must be a whole number of seconds from 5 to 120")
-INVALID_WAIT: Final = _row("invalid_wait", 400, "wait must be a whole number of seconds from 0 to 60")
+INVALID_DURATION: Final = _row(
+    "invalid_duration",
+    400,
+    f"duration must be a whole number of seconds from {limits.RING_MIN_SECONDS} to {limits.RING_MAX_SECONDS}",
+    _FIX_FIELD,
+)
+INVALID_WAIT: Final = _row(
+    "invalid_wait",
+    400,
+    f"wait must be a whole number of seconds from 0 to {limits.WAIT_MAX_SECONDS}",
+    f"Wait at most {limits.WAIT_MAX_SECONDS} seconds a call and call again while the question is pending.",
+)
 
 # Identity (flat replies)
-MISSING_TOKEN: Final = _row("missing_token", 401, "Authorization: Bearer rfk_live_… required")
-INVALID_TOKEN: Final = _row("invalid_token", 401, "The token is malformed, unknown or revoked")
+MISSING_TOKEN: Final = _row(
+    "missing_token", 401, "Authorization: Bearer rfk_live_… required", "Send `Authorization: Bearer rfk_live_…`."
+)
+INVALID_TOKEN: Final = _row(
+    "invalid_token",
+    401,
+    "The token is malformed, unknown or revoked",
+    "Use one that is not revoked, of the kind the call needs: `rfk_…` to send, `rfd_…` as a device.",
+)
 
 # Permission
-PRIORITY_CAPPED: Final = _row("priority_capped", 403, "The token's priority_cap is below the requested priority")
-SCOPE_DENIED: Final = _row("scope_denied", 403, "This token may not do that")
+PRIORITY_CAPPED: Final = _row(
+    "priority_capped",
+    403,
+    "The token's priority_cap is below the requested priority",
+    "Lower the priority, or make a token without that cap.",
+)
+SCOPE_DENIED: Final = _row(
+    "scope_denied", 403, "This token may not do that", "Use a token with the scope, or for a device's call a phone."
+)
 
 # Routing
-NOT_FOUND: Final = _row("not_found", 404, "Not found")
-METHOD_NOT_ALLOWED: Final = _row("method_not_allowed", 405, "This method is not allowed here")
-UNSUPPORTED_MEDIA_TYPE: Final = _row("unsupported_media_type", 415, "Content-Type must be application/json")
+NOT_FOUND: Final = _row(
+    "not_found",
+    404,
+    "Not found",
+    "Check path and id. Only the token that asked reads a question, and "
+    f"{limits.RETENTION_SECONDS // 3_600} hours after its end nobody.",
+)
+METHOD_NOT_ALLOWED: Final = _row(
+    "method_not_allowed", 405, "This method is not allowed here", "Use a method that the `Allow` header names."
+)
+UNSUPPORTED_MEDIA_TYPE: Final = _row(
+    "unsupported_media_type",
+    415,
+    "Content-Type must be application/json",
+    "Set Content-Type to one that the call takes.",
+)
 
 # State
-NO_PHONE_DEVICE: Final = _row("no_phone_device", 409, "No phone is paired with this token's owner")
-ALREADY_ANSWERED: Final = _row(
-    "already_answered", 409, "The question was already answered", "choice", "choice_index", "answered_at", "answered_by"
+NO_PHONE_DEVICE: Final = _row(
+    "no_phone_device", 409, "No phone is paired with this token's owner", "Pair a phone: `reflecto invite`."
 )
-INTERACTION_CLOSED: Final = _row("interaction_closed", 409, "The question is no longer open", "status")
-PAYLOAD_TOO_LARGE: Final = _row("payload_too_large", 413, "The body is too large", "size", "max")
+ALREADY_ANSWERED: Final = _row(
+    "already_answered",
+    409,
+    "The question was already answered",
+    "Take the answer in the details; it is final.",
+    "choice",
+    "choice_index",
+    "answered_at",
+    "answered_by",
+)
+INTERACTION_CLOSED: Final = _row(
+    "interaction_closed",
+    409,
+    "The question is no longer open",
+    "Ask again if it still matters. An expired question was not consented to.",
+    "status",
+)
+PAYLOAD_TOO_LARGE: Final = _row(
+    "payload_too_large",
+    413,
+    "The body is too large",
+    "Send at most `max` bytes; `size` says how many it was.",
+    "size",
+    "max",
+)
 PHONE_APP_OUTDATED: Final = _row(
-    "phone_app_outdated", 426, "Every paired phone's app is too old to show a question; update it. Nothing was sent"
+    "phone_app_outdated",
+    426,
+    "Every paired phone's app is too old to show a question; update it. Nothing was sent",
+    "Update the app on the phone.",
 )
 
 # Limits
-RATE_LIMIT_EXCEEDED: Final = _row("rate_limit_exceeded", 429, "Rate limit hit")
-TOO_MANY_PENDING: Final = _row("too_many_pending", 429, "10 questions are already waiting for an answer")
-QUEUE_FULL: Final = _row("queue_full", 429, "The queue of every device meant is full; nothing was delivered", "devices")
+RATE_LIMIT_EXCEEDED: Final = _row(
+    "rate_limit_exceeded",
+    429,
+    "Rate limit hit",
+    "Wait as long as `Retry-After` says; `X-RateLimit-Resource` names the limit.",
+)
+TOO_MANY_PENDING: Final = _row(
+    "too_many_pending",
+    429,
+    f"{limits.PENDING_MAX_PER_OWNER} questions are already waiting for an answer",
+    "Wait for answers, or withdraw questions with `DELETE /v1/interactions/{id}`.",
+)
+QUEUE_FULL: Final = _row(
+    "queue_full",
+    429,
+    "The queue of every device meant is full; nothing was delivered",
+    "Open the app on the devices named, or unpair those that nobody uses. All of it ends after "
+    f"{limits.QUEUE_TTL_MAX_SECONDS // 3_600} hours.",
+    "devices",
+)
 
 # The server itself
-INTERNAL_ERROR: Final = _row("internal_error", 500, "The server failed; its log says why")
-UNAVAILABLE: Final = _row("unavailable", 503, "The server cannot store anything right now; nothing was accepted")
+INTERNAL_ERROR: Final = _row(
+    "internal_error",
+    500,
+    "The server failed; its log says why",
+    "Read the server's log. A request with an `idempotency_key` may be sent again.",
+)
+UNAVAILABLE: Final = _row(
+    "unavailable",
+    503,
+    "The server cannot store anything right now; nothing was accepted",
+    "Try again after `Retry-After` seconds; the server's log says why it cannot store.",
+)
 
 # Devices
 INVALID_CODE: Final = _row(
-    "invalid_code", 403, "The setup code is wrong, used or older than 10 minutes; `reflecto invite` makes a new one"
+    "invalid_code",
+    403,
+    f"The setup code is wrong, used or older than {limits.SETUP_CODE_SECONDS // 60} minutes; "
+    "`reflecto invite` makes a new one",
+    "Make a new code with `reflecto invite`.",
 )
-INVALID_PUBLIC_KEY: Final = _row("invalid_public_key", 400, "public_key must be an X25519 public key in base64")
-INVALID_SIGNING_KEY: Final = _row("invalid_signing_key", 400, "signing_key must be an Ed25519 public key in base64")
-INVALID_LABEL: Final = _row("invalid_label", 400, "label must be 1 to 60 characters and not blank")
-INVALID_TYPE: Final = _row("invalid_type", 400, "type must be one of android, extension, web, cli")
-INVALID_CLASS: Final = _row("invalid_class", 400, "class must be phone or desktop; the first device must be a phone")
-INVALID_APP_BUILD: Final = _row("invalid_app_build", 400, "app_build must be a whole number from 0 to 2147483647")
+INVALID_PUBLIC_KEY: Final = _row(
+    "invalid_public_key", 400, "public_key must be an X25519 public key in base64", _FIX_FIELD
+)
+INVALID_SIGNING_KEY: Final = _row(
+    "invalid_signing_key", 400, "signing_key must be an Ed25519 public key in base64", _FIX_FIELD
+)
+INVALID_LABEL: Final = _row(
+    "invalid_label", 400, f"label must be 1 to {limits.LABEL_MAX_CHARS} characters and not blank", _FIX_FIELD
+)
+INVALID_TYPE: Final = _row("invalid_type", 400, "type must be one of android, extension, web, cli", _FIX_FIELD)
+INVALID_CLASS: Final = _row(
+    "invalid_class",
+    400,
+    "class must be phone or desktop; the first device must be a phone",
+    "Enrol a phone first; then other devices.",
+)
+INVALID_APP_BUILD: Final = _row(
+    "invalid_app_build", 400, f"app_build must be a whole number from 0 to {limits.APP_BUILD_MAX}", _FIX_FIELD
+)
 INVALID_FEATURES: Final = _row(
-    "invalid_features", 400, "features must be up to 32 names of 1 to 40 of a-z, 0-9, _, . and -"
+    "invalid_features",
+    400,
+    f"features must be up to {limits.FEATURES_MAX} names of 1 to {limits.FEATURE_MAX_CHARS} of a-z, 0-9, _, . and -",
+    _FIX_FIELD,
 )
 INVALID_PUSH: Final = _row(
-    "invalid_push", 400, "push must be null or {endpoint: https URL, keys: {p256dh, auth}} as a browser makes it"
+    "invalid_push",
+    400,
+    "push must be null or {endpoint: https URL, keys: {p256dh, auth}} as a browser makes it",
+    "Send what the browser's `toJSON()` of the subscription gives, or null.",
 )
-INVALID_SEQ: Final = _row("invalid_seq", 400, "The sequence number is not one this device was sent")
-INVALID_ANSWERED_AT: Final = _row("invalid_answered_at", 400, "answered_at must be Unix seconds")
-INVALID_SIGNATURE: Final = _row("invalid_signature", 400, "signature must be an Ed25519 signature in base64")
+INVALID_SEQ: Final = _row(
+    "invalid_seq", 400, "The sequence number is not one this device was sent", "Acknowledge only numbers that came."
+)
+INVALID_ANSWERED_AT: Final = _row("invalid_answered_at", 400, "answered_at must be Unix seconds", _FIX_FIELD)
+INVALID_SIGNATURE: Final = _row(
+    "invalid_signature",
+    400,
+    "signature must be an Ed25519 signature in base64",
+    "Send 64 bytes in base64, or leave it out.",
+)
 INVALID_PRIORITY_CAP: Final = _row(
-    "invalid_priority_cap", 400, "priority_cap must be one of min, low, default, high, urgent"
+    "invalid_priority_cap", 400, "priority_cap must be one of min, low, default, high, urgent", _FIX_FIELD
 )
-INVALID_SCOPES: Final = _row("invalid_scopes", 400, "scopes must name send, ask, ring, remind or files, each once")
-INVALID_TEST: Final = _row("invalid_test", 400, "test must be true or false")
-INVALID_PAIRING_ID: Final = _row("invalid_pairing_id", 400, "pairing_id must be par_ and 32 lower-case hex digits")
-INVALID_PROOF: Final = _row("invalid_proof", 400, "Proofs, commitments and nonces must be 32 bytes in base64")
-INVALID_APPROVAL: Final = _row("invalid_approval", 400, "approval must be the text of a device list")
+INVALID_SCOPES: Final = _row(
+    "invalid_scopes", 400, "scopes must name send, ask, ring, remind or files, each once", _FIX_FIELD
+)
+INVALID_TEST: Final = _row("invalid_test", 400, "test must be true or false", _FIX_FIELD)
+INVALID_PAIRING_ID: Final = _row(
+    "invalid_pairing_id", 400, "pairing_id must be par_ and 32 lower-case hex digits", _FIX_FIELD
+)
+INVALID_PROOF: Final = _row(
+    "invalid_proof", 400, "Proofs, commitments and nonces must be 32 bytes in base64", _FIX_FIELD
+)
+INVALID_APPROVAL: Final = _row("invalid_approval", 400, "approval must be the text of a device list", _FIX_FIELD)
 INVALID_RELAY: Final = _row(
-    "invalid_relay", 400, "to must be 1 to 32 device ids, and blobs as many wire blobs in base64 of at most 64 KiB each"
+    "invalid_relay",
+    400,
+    f"to must be 1 to {limits.RELAY_TARGETS_MAX} device ids, and blobs as many wire blobs in base64 "
+    f"of at most {limits.RELAY_BLOB_MAX_BYTES // 1_024} KiB each",
+    _FIX_FIELD,
 )
-PAIRING_CLOSED: Final = _row("pairing_closed", 409, "The invitation is used, or not at the step for that", "status")
-TOO_MANY_PAIRINGS: Final = _row("too_many_pairings", 409, "8 invitations are already open")
-TOO_MANY_DEVICES: Final = _row("too_many_devices", 409, "The owner already has 32 devices")
-TOO_MANY_REMINDERS: Final = _row("too_many_reminders", 409, "The owner already has 1000 reminders waiting")
-TOO_MANY_EMERGENCIES: Final = _row("too_many_emergencies", 429, "The owner already has 50 emergencies under way")
-EMERGENCY_CLOSED: Final = _row("emergency_closed", 409, "The emergency was cancelled or has expired", "status")
-TOO_MANY_TOKENS: Final = _row("too_many_tokens", 409, "The owner already has 200 tokens")
+PAIRING_CLOSED: Final = _row(
+    "pairing_closed",
+    409,
+    "The invitation is used, or not at the step for that",
+    "Make a new invitation on the phone.",
+    "status",
+)
+TOO_MANY_PAIRINGS: Final = _row(
+    "too_many_pairings",
+    409,
+    f"{limits.PAIRINGS_MAX_PER_OWNER} invitations are already open",
+    f"Wait until one is used or has expired, {limits.PAIRING_SECONDS // 60} minutes at most.",
+)
+TOO_MANY_DEVICES: Final = _row(
+    "too_many_devices", 409, f"The owner already has {limits.DEVICES_MAX_PER_OWNER} devices", _FREE_ONE
+)
+TOO_MANY_REMINDERS: Final = _row(
+    "too_many_reminders", 409, f"The owner already has {limits.REMINDERS_MAX_PER_OWNER} reminders waiting", _FREE_ONE
+)
+TOO_MANY_EMERGENCIES: Final = _row(
+    "too_many_emergencies",
+    429,
+    f"The owner already has {limits.EMERGENCIES_MAX_PER_OWNER} emergencies under way",
+    "Acknowledge or cancel some; they expire by themselves.",
+)
+EMERGENCY_CLOSED: Final = _row(
+    "emergency_closed",
+    409,
+    "The emergency was cancelled or has expired",
+    "Nothing is left to do: it rings no more. Its sender was not told that somebody has seen it.",
+    "status",
+)
+TOO_MANY_TOKENS: Final = _row(
+    "too_many_tokens", 409, f"The owner already has {limits.TOKENS_MAX_PER_OWNER} tokens", _FREE_ONE
+)

@@ -10,9 +10,9 @@ from reflecto.agents.hook_call import TETHER_SECONDS, HookCall, Prompt, Unusable
 from reflecto.api.callers import SENDER
 from reflecto.api.http import Call, Reply
 from reflecto.api.long_bodies import work_on
+from reflecto.api.long_polls import answer_keeping_alive
 from reflecto.api.open_calls import Place
 from reflecto.api.operations.operation import Admitted, Operation
-from reflecto.api.patience import answer_patiently
 from reflecto.contract.errors import INVALID_JSON, ApiError
 from reflecto.contract.interactions import CreateInteractionRequest, InteractionState
 from reflecto.contract.limits import EVENT_MAX_BYTES, EXPIRES_IN_MAX_SECONDS, EXPIRES_IN_MIN_SECONDS
@@ -34,7 +34,7 @@ async def claude_code(call: Admitted[Sender, None]) -> Reply | None:
         hook = await work_on(body, lambda body: read_call(parse_event(body), skipped))
     except UnusableEventError as error:
         raise ApiError(INVALID_JSON, str(error)) from None
-    return await answer_patiently(call, _decide(call, hook), call.use_cases.clock)
+    return await answer_keeping_alive(call, _decide(call, hook), call.use_cases.clock)
 
 
 async def _decide(call: Admitted[Sender, None], hook: HookCall) -> Reply:

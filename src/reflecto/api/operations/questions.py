@@ -4,6 +4,7 @@ from typing import Final
 
 from reflecto.api.callers import DEVICE, SENDER
 from reflecto.api.http import Reply
+from reflecto.api.long_polls import answer_unless_disconnected
 from reflecto.api.operations.operation import (
     AS_DEVICE,
     AS_SENDER,
@@ -17,7 +18,6 @@ from reflecto.api.operations.operation import (
     json_body,
     path_id,
 )
-from reflecto.api.patience import answer_unless_gone
 from reflecto.contract import errors
 from reflecto.contract.interactions import (
     AnswerRequest,
@@ -64,7 +64,7 @@ async def read(call: Admitted[Sender, None]) -> Reply:
     async def wait() -> Reply:
         return _state_reply(await interactions.wait(call.caller, question_id, seconds))
 
-    return await answer_unless_gone(call, wait())
+    return await answer_unless_disconnected(call, wait())
 
 
 async def withdraw(call: Admitted[Sender, None]) -> Reply:

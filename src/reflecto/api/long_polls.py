@@ -21,7 +21,7 @@ _HEADERS: Final = [
 ]
 
 
-async def answer_patiently(call: Call, work: Coroutine[Any, Any, Reply], clock: Clock) -> Reply | None:
+async def answer_keeping_alive(call: Call, work: Coroutine[Any, Any, Reply], clock: Clock) -> Reply | None:
     """Run `work` and return its reply, or None once it was sent here because it took long.
 
     The status of a reply that took longer than 20 seconds is 200, and that of a failure then is an empty object.
@@ -29,7 +29,7 @@ async def answer_patiently(call: Call, work: Coroutine[Any, Any, Reply], clock: 
     20 seconds.
     """
     working = asyncio.create_task(work)
-    leaving = asyncio.create_task(_until_gone(call))
+    leaving = asyncio.create_task(_until_disconnected(call))
     happened = asyncio.Event()
     for task in (working, leaving):
         task.add_done_callback(lambda _: happened.set())
@@ -56,10 +56,10 @@ async def answer_patiently(call: Call, work: Coroutine[Any, Any, Reply], clock: 
         await asyncio.gather(working, leaving, return_exceptions=True)
 
 
-async def answer_unless_gone(call: Call, work: Coroutine[Any, Any, Reply]) -> Reply:
+async def answer_unless_disconnected(call: Call, work: Coroutine[Any, Any, Reply]) -> Reply:
     """Run `work` and return its reply; it is cancelled when the client leaves. Raises: ClientDisconnectedError."""
     working = asyncio.create_task(work)
-    leaving = asyncio.create_task(_until_gone(call))
+    leaving = asyncio.create_task(_until_disconnected(call))
     try:
         await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -71,6 +71,6 @@ async def answer_unless_gone(call: Call, work: Coroutine[Any, Any, Reply]) -> Re
         await asyncio.gather(working, leaving, return_exceptions=True)
 
 
-async def _until_gone(call: Call) -> None:
+async def _until_disconnected(call: Call) -> None:
     while (await call.receive())["type"] != "http.disconnect":
         pass
