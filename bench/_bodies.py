@@ -175,6 +175,8 @@ def ugly_pushover() -> Iterator[Ugly]:
         largest = filled("message=m&attachment_base64=", piece, IMAGE_MAX_BYTES * 4, "")
         yield Ugly(endpoint, f"the largest picture of {what} in a form", largest, FORM)
     tags = ",".join(f'"t{number}"' for number in range(9_000))
+    one_text = f'{{{alarm}"tags":"'
+    yield Ugly(endpoint, "tags of an emergency in one text", filled(one_text, "a,", SEND_BODY_MAX_BYTES * 5, '"}'))
     yield Ugly(endpoint, "9,000 tags of an emergency", f'{{{alarm}"tags":[{tags}]}}'.encode())
     yield Ugly(endpoint, "fields without a name", filled("message=m", "&", 400_000, ""), FORM)
     yield Ugly(endpoint, "a value without a name", filled("message=m&=", "%C2", bound, ""), FORM)

@@ -83,6 +83,7 @@ def configure_logging(level: str) -> None:
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line tells them
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("httpcore").setLevel(logging.WARNING)  # it would log the addresses push services answer with
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # it has a line for each broken form of a stranger
     logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
     seldom = Seldom()
     for each in list(logging.getLogger("uvicorn.error").filters):

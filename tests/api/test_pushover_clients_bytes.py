@@ -140,3 +140,13 @@ async def test_go_sends_the_short_form_and_reads_quota_and_receipt(
         f"/1/receipts/{receipt}/cancel.json", content=b"token=" + short.encode(), headers=headers
     )
     assert cancelled.json()["status"] == 1
+
+
+async def test_json_with_the_byte_order_mark_of_windows_is_read(
+    server: RunningServer, phone: DeviceActor, sender: Program
+):
+    body = b'\xef\xbb\xbf{"token": "%s", "message": "Node"}' % sender.token.encode()
+    for media_type in ("application/json", "application/x-www-form-urlencoded"):
+        sent = await server.http.post("/1/messages.json", content=body, headers={"content-type": media_type})
+        assert (sent.status_code, sent.json()["status"]) == (200, 1)
+        assert (await latest(server, phone))["message"] == "Node"

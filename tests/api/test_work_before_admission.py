@@ -11,13 +11,14 @@ import pytest
 
 from reflecto.agents import shown
 from reflecto.agents.claude_code import read_call
-from reflecto.api import long_bodies
+from reflecto.api import long_bodies, pushover_fields
 from reflecto.api.operations import hooks
 from reflecto.contract import json_text
 from reflecto.contract.json_bodies import UnusableJsonError
 from reflecto.contract.limits import JSON_VALUES_MAX, QUESTION_MAX_CHARS, SELECTOR_NAMES_MAX
 from reflecto.contract.visibility import visible
 from reflecto.core import targets
+from reflecto.core.pushover import TAGS_READ, tags_of
 from tests.actors import DeviceActor, Program
 from tests.api.limited import assert_limited, limited
 from tests.fakes import BOUND_SECONDS, FakeClock
@@ -27,6 +28,34 @@ HOOK = "/hooks/claude-code"
 HUGE = 4_000_000
 NO_BREAK_SPACE = "\u00a0"
 WRONG = "rfk_live_" + "b" * 32
+
+
+async def test_bodies_of_which_nothing_comes_take_no_room_from_others(server: RunningServer, sender: Program):
+    head = b"POST /1/messages.json HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"
+    waiting = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(16)]
+    try:
+        async with asyncio.timeout(BOUND_SECONDS):
+            for reader, writer in waiting:
+                writer.write(head)
+                assert b"100 Continue" in await reader.readline()
+        fields = {"token": sender.token, "message": "m", "attachment_base64": "A" * 100_000}
+        assert (await server.http.post("/1/messages.json", data=fields)).json()["status"] == 1
+    finally:
+        for _, writer in waiting:
+            writer.close()
+
+
+async def test_what_has_come_of_large_bodies_is_bounded_and_counted_until_they_end(
+    server: RunningServer, sender: Program, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(pushover_fields, "HELD_MAX_BYTES", 100_000)
+    fields = {"token": sender.token, "message": "m", "attachment_base64": "A" * 150_000}
+    for _ in range(3):
+        assert (await server.http.post("/1/messages.json", data=fields)).status_code == 200
+    refused = await server.http.post("/1/messages.json", data={**fields, "attachment_base64": "A" * 200_000})
+    assert (refused.status_code, refused.json()["errors"]) == (503, ["unavailable"])
+    assert "retry-after" in refused.headers
+    assert (await server.http.post("/1/messages.json", data=fields)).status_code == 200
 
 
 async def reply_to_a_head(server: RunningServer, token: str, path: str = HOOK) -> bytes:
@@ -232,3 +261,14 @@ async def test_of_a_query_only_as_many_fields_count_as_any_call_has(sender: Prog
     asked = await sender.ask_id()
     assert (await sender.call("GET", f"/v1/interactions/{asked}?{padding}&wait=x")).status_code == 400
     assert (await sender.call("GET", f"/v1/interactions/{asked}?{padding}&a&wait=x")).status_code == 200
+
+
+@pytest.mark.parametrize("given", ["a," * 160_000, ["a"] * 9_000])
+def test_of_countless_tags_of_an_emergency_the_first_are_looked_at(given: object):
+    assert tags_of(given) == ["a"] * TAGS_READ
+
+
+async def test_an_emergency_of_countless_tags_is_sent_with_a_warning(sender: Program):
+    fields = {"token": sender.token, "message": "m", "priority": 2, "retry": 60, "expire": 60, "tags": "a," * 160_000}
+    sent = await sender.http.post("/1/messages.json", json=fields)
+    assert [warning["code"] for warning in sent.json()["warnings"]] == ["tags_trimmed"]

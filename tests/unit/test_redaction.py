@@ -117,6 +117,7 @@ def test_everything_goes_to_standard_error_redacted(
     logging.getLogger("anything").info("token %s", SECRETS["live"])
     logging.getLogger("anything").debug("not shown")
     logging.getLogger("uvicorn.error").info("not shown either")
+    logging.getLogger("python_multipart.multipart").warning("a stranger's broken form")
     logging.getLogger("uvicorn.error").error("path /v1/send/%s", SECRETS["live"])
     lines = stderr.getvalue().splitlines()
     assert [line.split(" ", 2)[2] for line in lines] == [

@@ -6,8 +6,8 @@ came earlier. Bytes that are no UTF-8 are shown as such.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
@@ -25,7 +25,7 @@ from reflecto.contract.errors import (
     UNAVAILABLE,
     ApiError,
 )
-from reflecto.contract.json_bodies import check_values, decoded
+from reflecto.contract.json_bodies import check_values, decoded, without_mark
 from reflecto.contract.limits import IMAGE_MAX_BYTES, PICTURE_MAX_BYTES, PUSHOVER_BODY_MAX_BYTES, SEND_BODY_MAX_BYTES
 from reflecto.contract.pushover import PushoverRequest
 from reflecto.core.sender import Sender
@@ -91,14 +91,28 @@ class PushoverReader:
         return {name: _text_of(value) for name, value in form.finish()}
 
     async def _read_text(self, call: Call) -> dict[str, Any]:
-        announced = call.header(b"content-length") or ""
-        is_small = announced.isdigit() and int(announced) <= SEND_BODY_MAX_BYTES
-        with self._holding(0 if is_small else PUSHOVER_BODY_MAX_BYTES):
-            body = await call.read_body(PUSHOVER_BODY_MAX_BYTES)
-            is_object = body[:BLANK_MAX_BYTES].lstrip()[:1] == b"{"
-            if is_object or call.media_type == "application/json":
-                return self._parse_json(body)
-            return self._parse_form(body)
+        body = without_mark(await self._read_body(call))
+        is_object = body[:BLANK_MAX_BYTES].lstrip()[:1] == b"{"
+        if is_object or call.media_type == "application/json":
+            return self._parse_json(body)
+        return self._parse_form(body)
+
+    async def _read_body(self, call: Call) -> bytes:
+        """Return the body. What has come of large ones is counted, not what may come: who only waits holds nothing."""
+        chunks, size, held_bytes = [], 0, 0
+        try:
+            async with aclosing(call.stream(PUSHOVER_BODY_MAX_BYTES)) as coming:
+                async for chunk in coming:
+                    chunks.append(chunk)
+                    size += len(chunk)
+                    more_bytes = max(0, size - SEND_BODY_MAX_BYTES) - held_bytes
+                    if more_bytes and self._held_bytes + more_bytes > HELD_MAX_BYTES:
+                        raise ApiError(UNAVAILABLE, retry_after_seconds=STORE_RETRY_AFTER_SECONDS)
+                    held_bytes += more_bytes
+                    self._held_bytes += more_bytes
+            return b"".join(chunks)
+        finally:
+            self._held_bytes -= held_bytes
 
     def _parse_json(self, body: bytes) -> dict[str, Any]:
         body, too_long = _without_long_picture(body)
@@ -137,16 +151,6 @@ class PushoverReader:
         most = FORM_VALUE_MAX_BYTES.get(name, NAME_MAX_BYTES * 16)
         value = body[start : min(end, start + most)]
         return _unquoted(value.rstrip() if end == len(body) else value)
-
-    @contextmanager
-    def _holding(self, max_bytes: int) -> Iterator[None]:
-        if self._held_bytes + max_bytes > HELD_MAX_BYTES:
-            raise ApiError(UNAVAILABLE, retry_after_seconds=STORE_RETRY_AFTER_SECONDS)
-        self._held_bytes += max_bytes
-        try:
-            yield
-        finally:
-            self._held_bytes -= max_bytes
 
 
 async def sender_of(auth: Authenticator, call: Call, values: Mapping[str, Any]) -> Sender:

@@ -34,6 +34,7 @@ LOWEST_PRIORITY: Final = -2
 EMERGENCY_PRIORITY: Final = 2
 TIMESTAMP_MAX: Final = 253_402_300_799  # the end of the year 9999: calendars go no further
 TTL_MAX_SECONDS: Final = 31_536_000  # a year, as at Pushover
+TAGS_READ: Final = 256  # blank ones too; there may be 160,000 in a body, and to look at all would hold up everybody
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _UNFINISHED_MARKUP: Final = re.compile(r"(<[^<>]*|&#?\w{0,10})\Z")
 
@@ -103,9 +104,9 @@ def prepare(
 
 
 def tags_of(given: object) -> list[str]:
-    """Return tags given as a list, or as a text with commas between them."""
-    parts = given if isinstance(given, list) else str(given or "").split(",")
-    return [tag for tag in (str(part).strip() for part in parts) if tag]
+    """Return the first tags given as a list, or as a text with commas between them."""
+    parts = given if isinstance(given, list) else str(given or "").split(",", TAGS_READ)
+    return [tag for tag in (str(part).strip() for part in parts[:TAGS_READ]) if tag]
 
 
 def _is_true(value: object) -> bool:
