@@ -26,6 +26,14 @@ async def test_every_phone_and_no_desktop_gets_it(server: RunningServer, phone: 
     assert await waiting(server, desk, "ring") == []
 
 
+async def test_without_a_body_it_is_as_with_an_empty_object(server: RunningServer, phone: DeviceActor, sender: Program):
+    for headers in ({}, {"Content-Type": "application/json"}):
+        reply = await sender.call("POST", "/v1/ring", headers=headers)
+        assert reply.status_code == 200, reply.text
+        envelope = (await waiting(server, phone, "ring"))[-1]
+        assert (envelope.id, envelope.payload) == (reply.json()["id"], {"duration": 30, "expires_at": NOW + 60})
+
+
 @pytest.mark.parametrize(
     ("fields", "payload"),
     [

@@ -159,7 +159,14 @@ async def test_markdown_may_be_the_type_of_the_text(server: RunningServer, phone
     assert await latest(server, phone) == {"message": "**Done**"}
 
 
-@pytest.mark.parametrize("name", ["Delay", "X-At", "In", "Attach", "Actions", "Filename"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Delay", "X-At", "In", "Attach", "a", "Actions", "Filename", "f", "Icon", "X-Icon", "Email", "X-Email"),
+        *("E-Mail", "mail", "e", "Call", "X-Call", "Template", "X-Template", "tpl", "Cache", "X-Cache", "Firebase"),
+        "X-Firebase",
+    ],
+)
 async def test_a_header_that_does_nothing_here_is_named(
     server: RunningServer, phone: DeviceActor, sender: Program, name: str
 ):
@@ -177,6 +184,63 @@ async def test_all_headers_that_do_nothing_here_are_named(server: RunningServer,
     (warning,) = reply.json()["warnings"]
     assert warning == {"code": "header_ignored", "message": "Not taken here: the headers delay, actions, attach"}
     assert await latest(server, phone) == {"message": "Done"}
+
+
+NTFY = {
+    "topic": "nas",
+    "click": "https://nas.example/",
+    "attach": "https://nas.example/x.png",
+    "filename": "x.png",
+    "icon": "https://nas.example/i.png",
+    "delay": "30m",
+    "email": "me@example.org",
+    "call": "yes",
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        *(({name: value}, f"the field {name}") for name, value in NTFY.items()),
+        (NTFY, f"the fields {', '.join(NTFY)}"),
+        ({"extras": {"client::display": {"contentType": "text/markdown"}}}, "the field extras"),
+        (
+            {"actions": [{"action": "http", "label": "Off", "url": "https://nas.example/off", "method": "PUT"}]},
+            "the fields actions.action, actions.method",
+        ),
+        (
+            {"actions": [{"action": "view", "label": "Go", "url": "https://nas.example/", "clear": True}]},
+            "the field actions.clear",
+        ),
+        ({"actions": [{"action": "view", "label": "Go", "url": "https://nas.example/"}]}, None),
+        ({"icon": None, "extras": None, "click": ""}, None),
+        ({"anything": "else"}, None),
+    ],
+)
+async def test_fields_of_other_products_that_do_nothing_here_are_named(
+    server: RunningServer, phone: DeviceActor, sender: Program, fields: dict[str, Any], named: str | None
+):
+    reply = await sender.call("POST", "/v1/send", json={"message": "Done"} | fields)
+    warnings = [{"code": "fields_ignored", "message": f"Not taken here: {named}"}] if named else []
+    assert (reply.status_code, reply.json()["warnings"]) == (200, warnings), reply.text
+    assert (await latest(server, phone))["message"] == "Done"
+
+
+async def test_fields_that_do_nothing_here_are_named_in_both_kinds_of_forms(
+    server: RunningServer, phone: DeviceActor, sender: Program
+):
+    actions = '[{"action": "http", "label": "Off", "url": "https://nas.example/off"}]'
+    text = {"message": "Done", "icon": "https://nas.example/i.png", "actions": actions}
+    picture = {"attach": ("x.png", b"\x89PNG" * 20_000, "image/png")}
+    replies = [
+        await sender.call("POST", "/v1/send", data=text | {"delay": "", "more": "1"}),
+        await sender.call("POST", "/v1/send", data=text, files=picture),
+    ]
+    assert [each["message"] for reply in replies for each in reply.json()["warnings"]] == [
+        "Not taken here: the fields icon, actions.action",
+        "Not taken here: the fields attach, icon, actions.action",
+    ]
+    assert (await latest(server, phone))["actions"] == [{"label": "Off", "url": "https://nas.example/off"}]
 
 
 @pytest.mark.parametrize(

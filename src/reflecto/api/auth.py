@@ -16,6 +16,7 @@ from reflecto.core.sender import Sender
 from reflecto.core.tokens import Tokens
 
 DEVICE_TOKEN_PREFIX: Final = "rfd_"
+_QUERY_NAMES: Final = ("token", "auth")  # Gotify's and ntfy's
 
 
 def bearer_of(call: Call) -> str:
@@ -28,8 +29,19 @@ def bearer_of(call: Call) -> str:
     scheme, _, token = (call.header(b"authorization") or "").partition(" ")
     token = token.strip()
     if scheme.lower() != "bearer" or not token:
-        raise ApiError(MISSING_TOKEN)
+        raise ApiError(MISSING_TOKEN, MISSING_TOKEN.message + _put_elsewhere(call))
     return token
+
+
+def _put_elsewhere(call: Call) -> str:
+    """Return what to add for a caller that shows its token where other products take it; nothing of it is repeated."""
+    if call.header(b"x-gotify-key"):
+        place = "in X-Gotify-Key"
+    elif scheme := (call.header(b"authorization") or "").split(None, 1)[:1]:
+        place = {"basic": "in Basic auth", "bearer": ""}.get(scheme[0].lower(), "without the word Bearer")
+    else:
+        place = next((f"in the query, as ?{name}=" for name in _QUERY_NAMES if call.query(name)), "")
+    return f"; a token is not taken {place}. Where only a URL can be set: POST /v1/send/rfk_live_…" if place else ""
 
 
 def is_device_token(call: Call) -> bool:

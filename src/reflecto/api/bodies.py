@@ -34,7 +34,7 @@ async def read_fields(call: Call, model: type[M]) -> tuple[Mapping[str, Any], bo
         raise ApiError(UNSUPPORTED_MEDIA_TYPE, "Content-Type must be JSON, a form or text/plain")
     known = {field.encode_name for field in msgspec.structs.fields(model)}
     if media_type == "multipart/form-data":
-        return _unique(await _read_multipart(call, known)), False
+        return await _read_multipart(call, known), False
     body = await call.read_body(SEND_BODY_MAX_BYTES)
     if media_type == "application/json":
         return await work_on(body, parse_object), True
@@ -76,13 +76,14 @@ def _parse_urlencoded(body: bytes) -> list[tuple[str, str]]:
         raise ApiError(INVALID_BODY) from None
 
 
-async def _read_multipart(call: Call, known: set[str]) -> list[tuple[str, str]]:
-    """Return the fields. A picture, as Pushover's clients may attach one, is thrown away as it comes."""
+async def _read_multipart(call: Call, known: set[str]) -> dict[str, Any]:
+    """Return the fields. What is not known, such as a picture, is thrown away as it comes; True says that it came."""
     form = MultipartFields(call.header(b"content-type") or "", known, SEND_BODY_MAX_BYTES)
     async with aclosing(call.stream(PICTURE_MAX_BYTES + SEND_BODY_MAX_BYTES)) as chunks:
         async for chunk in chunks:
             form.write(chunk)
-    return [(name, _decode(without_mark(value))) for name, value in form.finish()]
+    given = _unique((name, _decode(without_mark(value))) for name, value in form.finish())
+    return {**dict.fromkeys(form.passed_over, True), **given}
 
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -6,10 +6,12 @@ Source: ntfy "Publishing", Gotify "POST /message"; RFC 2047, RFC 9218.
 
 import re
 from binascii import a2b_base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from quopri import decodestring
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.messages import Caveat
 from reflecto.contract.tokens import Priority
 
@@ -35,8 +37,17 @@ NTFY_PRIORITIES: Final[Mapping[str, Priority]] = {
 NTFY_HEADERS_NOT_TAKEN: Final = (
     *(b"x-delay", b"delay", b"x-at", b"at", b"x-in", b"in"),
     *(b"x-actions", b"actions", b"action"),
-    *(b"x-attach", b"attach", b"x-filename", b"filename"),
+    *(b"x-attach", b"attach", b"a", b"x-filename", b"filename", b"file", b"f"),
+    *(b"x-icon", b"icon"),
+    *(b"x-email", b"x-e-mail", b"email", b"e-mail", b"mail", b"e"),
+    *(b"x-call", b"call"),
+    *(b"x-template", b"template", b"tpl"),
+    *(b"x-cache", b"cache", b"x-firebase", b"firebase"),
 )
+# The same of fields. Any other unknown field is ignored, so that later versions may add some.
+NTFY_FIELDS_NOT_TAKEN: Final = ("topic", "click", "attach", "filename", "icon", "delay", "email", "call")
+GOTIFY_FIELDS_NOT_TAKEN: Final = ("extras",)
+NTFY_ACTION_FIELDS_NOT_TAKEN: Final = ("clear", "method", "headers", "body", "intent", "extras")
 GOTIFY_PRIORITIES: Final[tuple[Priority, ...]] = (  # from 0 to 10
     "min",
     *("low", "low", "low"),
@@ -62,7 +73,10 @@ def in_our_words(
     """
     if typed and media_type != "application/json":
         return _with_ntfy_headers(fields, media_type, headers)
-    return _with_gotify_priority(fields, typed=typed)
+    found, caveats = _with_gotify_priority(fields, typed=typed)
+    if ignored := list(_fields_not_taken(fields)):
+        caveats.append(_not_taken("field", ignored))
+    return found, caveats
 
 
 def _with_ntfy_headers(
@@ -88,8 +102,7 @@ def _with_ntfy_headers(
         found["markdown"] = True
     ignored = list(dict.fromkeys(name.decode() for name, _ in headers if name in NTFY_HEADERS_NOT_TAKEN))
     if ignored:
-        kind = "header" if len(ignored) == 1 else "headers"
-        caveats.append(Caveat("header_ignored", f"Not taken here: the {kind} {', '.join(ignored)}"))
+        caveats.append(_not_taken("header", ignored))
     return {**found, **fields}, caveats
 
 
@@ -101,6 +114,26 @@ def _with_gotify_priority(fields: Mapping[str, Any], *, typed: bool) -> tuple[Ma
         if str(given) == str(number):
             return {**fields, "priority": priority}, [_foreign_priority(str(number), "Gotify", priority)]
     return fields, []
+
+
+def _fields_not_taken(fields: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of ntfy's and Gotify's fields that say something and do nothing here."""
+    for name in (*NTFY_FIELDS_NOT_TAKEN, *GOTIFY_FIELDS_NOT_TAKEN):
+        if fields.get(name) not in (None, ""):
+            yield name
+    actions = fields.get("actions")
+    if isinstance(actions, str):
+        with suppress(UnreadableJsonError):  # its own error comes later
+            actions = read_json(actions, list[Any])
+    given = [each for each in actions if isinstance(each, dict)] if isinstance(actions, list) else []
+    if any(each.get("action", "view") != "view" for each in given):  # a button opens a page, as "view" does
+        yield "actions.action"
+    yield from (f"actions.{name}" for name in NTFY_ACTION_FIELDS_NOT_TAKEN if any(name in each for each in given))
+
+
+def _not_taken(what: Literal["field", "header"], names: Sequence[str]) -> Caveat:
+    code = "header_ignored" if what == "header" else "fields_ignored"
+    return Caveat(code, f"Not taken here: the {what}{'s' if len(names) > 1 else ''} {', '.join(names)}")
 
 
 def _foreign_priority(given: str, whose: str, priority: Priority) -> Caveat:

@@ -14,6 +14,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from reflecto.contract.errors import INVALID_BODY, PAYLOAD_TOO_LARGE, ApiError
 
 PARTS_MAX: Final = 64
+NAME_KEPT_CHARS: Final = 40  # of a part that nobody asked for
 _PLAIN_ENCODINGS: Final = frozenset({b"", b"7bit", b"8bit", b"binary"})
 
 
@@ -30,6 +31,8 @@ class Attachment:
 class MultipartFields:
     """Feed it the body with `write`; `fields` has the text fields among `known`, in their order, once it is whole.
 
+    `passed_over` has the beginnings of the other parts' names.
+
     Each method raises ApiError `invalid_body`, or `payload_too_large` where those fields exceed `max_bytes`.
     """
 
@@ -37,6 +40,7 @@ class MultipartFields:
         self, content_type: str, known: AbstractSet[str], max_bytes: int, attachment: Attachment | None = None
     ) -> None:
         self.fields: list[tuple[str, bytes]] = []
+        self.passed_over: list[str] = []
         self._attachment = attachment
         self._file: Attachment | None = None  # the part at hand is it
         self._known, self._max_bytes = known, max_bytes
@@ -113,6 +117,8 @@ class MultipartFields:
         is_file = b"filename" in options
         self._name = name if name in self._known and not is_file else None
         self._file = self._attachment if is_file and self._attachment and name == self._attachment.name else None
+        if name not in self._known:
+            self.passed_over.append(name[:NAME_KEPT_CHARS])
         self._value = bytearray()
 
     def _take_data(self, data: bytes, start: int, end: int) -> None:

@@ -17,7 +17,7 @@ from reflecto.api.schemas import Schema, form_schema, schemas_of
 from reflecto.contract.devices import SyncEntry
 from reflecto.contract.errors import CATALOGUE, INTERNAL_ERROR, INVALID_TOKEN, MISSING_TOKEN, UNAVAILABLE, ErrorSpec
 from reflecto.contract.limits import MESSAGE_MAX_BYTES
-from reflecto.contract.wire import Request
+from reflecto.contract.wire import Request, needs_fields
 
 API_VERSION: Final = "1.1.0"
 DESCRIPTION: Final = """\
@@ -180,7 +180,10 @@ class _Drawing:
         if operation.parameters:
             drawn["parameters"] = [_parameter(parameter) for parameter in operation.parameters]
         if operation.body.model is not None:
-            drawn["requestBody"] = {"required": True, "content": self._body(operation.body.model)}
+            drawn["requestBody"] = {
+                "required": needs_fields(operation.body.model),
+                "content": self._body(operation.body.model),
+            }
         drawn["responses"] = {str(success.status): self._success(success) for success in operation.successes}
         for status, specs in groupby(operation.every_error(), key=lambda spec: spec.status):
             drawn["responses"][str(status)] = self._errors(status, list(specs))

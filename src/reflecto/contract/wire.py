@@ -31,13 +31,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decode_request(model: type[M], body: bytes) -> M:
-    """Read `body` as one JSON object and return it as `model`.
+    """Read `body` as one JSON object and return it as `model`; no body is `{}` where the model needs no field.
 
     Refused with `invalid_json`: what `json_text.parse_strictly` refuses.
 
     Raises: ApiError with the code of the first offending field.
     """
-    return build_request(model, parse_object(body))
+    return build_request(model, parse_object(body) if body or needs_fields(model) else {})
+
+
+def needs_fields(model: type[Request]) -> bool:
+    """Tell whether some field of the model must be given."""
+    return any(field.required for field in _fields_of(model))
 
 
 def build_request(model: type[M], fields: Mapping[str, Any], *, strict: bool = True) -> M:
