@@ -96,7 +96,7 @@ class Store(Protocol):
     ) -> Interaction | None:
         """Cancel with the reason `abandoned`, as of the instant it ended, and append `withdrawals`; return it.
 
-        None, and nothing happens, unless it is pending and the rules say so (`rules.tethers.is_abandoned`).
+        None, and nothing happens, unless it is pending and the rules say so (`judge_abandonment`).
         """
 
     async def list_abandoned(self, now: float) -> list[Interaction]:

@@ -1,11 +1,12 @@
 """How a question goes on and ends. Source: api.md "POST/GET/DELETE interactions", devices.md "Answering"."""
 
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from reflecto.contract.interactions import Status
-from reflecto.contract.limits import RETENTION_SECONDS
+from reflecto.contract.limits import PENDING_MAX_PER_OWNER, RETENTION_SECONDS
 from reflecto.core.model import Interaction, Tap
-from reflecto.core.rules.outcomes import Verdict
+from reflecto.core.rules.outcomes import Creation, Verdict
 from reflecto.core.rules.tethers import abandoned_at, is_abandoned
 
 LIFECYCLE: Final[dict[Status, dict[Literal["answer", "cancel"], Verdict]]] = {
@@ -29,6 +30,29 @@ def is_retained(interaction: Interaction, now: float) -> bool:
     """Tell whether the question can still be read: until 24 h after it ended."""
     ended_at = interaction.ended_at or abandoned_at(interaction) or interaction.expires_at
     return now < ended_at + RETENTION_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class CreationFacts:
+    """What decides whether a question may be asked: `pending` are its owner's, live and test ones counted apart."""
+
+    is_token_live: bool
+    repeated: Interaction | None
+    pending: int
+    phones: frozenset[str]
+
+
+def judge_creation(facts: CreationFacts, seen_phones: frozenset[str] | None) -> Creation:
+    """Decide whether it may be asked, as far as its prompts fit; `seen_phones` are those they were sealed for."""
+    if not facts.is_token_live:
+        return Creation.TOKEN_REVOKED
+    if facts.repeated is not None:
+        return Creation.REPEATED
+    if facts.pending >= PENDING_MAX_PER_OWNER:
+        return Creation.TOO_MANY_PENDING
+    if seen_phones is not None and facts.phones != seen_phones:
+        return Creation.PHONES_CHANGED
+    return Creation.CREATED
 
 
 def judge_answer(interaction: Interaction, tap: Tap, now: float) -> Verdict:

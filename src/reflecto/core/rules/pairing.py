@@ -6,9 +6,10 @@ Source: devices.md "Pairing further devices", docs/protocol.md "Pairing".
 from dataclasses import replace
 from typing import Final, Literal
 
+from reflecto.contract.limits import DEVICES_MAX_PER_OWNER, PAIRING_SECONDS, PAIRINGS_MAX_PER_OWNER
 from reflecto.contract.pairing import PairingStatus
 from reflecto.core.model import Approval, Claim, DeviceNonce, Pairing, PairingStep, PhoneNonce, Rejection
-from reflecto.core.rules.outcomes import Admittance
+from reflecto.core.rules.outcomes import Admittance, Opening
 
 Move = Literal["claim", "greet", "reveal", "approve", "reject"]
 
@@ -40,11 +41,27 @@ def take_step(pairing: Pairing, step: PairingStep) -> Pairing | None:
             return pairing if pairing.status == "rejected" else _moved(pairing, "reject")
 
 
-def judge_approval(pairing: Pairing, approval: Approval) -> Admittance:
+def judge_opening(*, is_phone_there: bool, is_id_taken: bool, open_pairings: int) -> Opening:
+    """Decide whether a phone may invite; `open_pairings` are its owner's that may still be approved."""
+    if not is_phone_there:
+        return Opening.PHONE_REMOVED
+    if is_id_taken:
+        return Opening.TAKEN
+    return Opening.TOO_MANY if open_pairings >= PAIRINGS_MAX_PER_OWNER else Opening.OPENED
+
+
+def judge_approval(pairing: Pairing, approval: Approval, owner_devices: int) -> Admittance:
     """Decide an approval. Given again, it is what it was."""
     if pairing.approval == approval:
         return Admittance.REPEATED
-    return Admittance.ADMITTED if _moved(pairing, "approve") else Admittance.CLOSED
+    if _moved(pairing, "approve") is None:
+        return Admittance.CLOSED
+    return Admittance.TOO_MANY_DEVICES if owner_devices >= DEVICES_MAX_PER_OWNER else Admittance.ADMITTED
+
+
+def approved(pairing: Pairing, approval: Approval, now: float) -> Pairing:
+    """Return the pairing once approved: its outcome can be fetched for as long as it could be claimed."""
+    return replace(pairing, status="approved", approval=approval, expires_at=int(now) + PAIRING_SECONDS)
 
 
 def _moved(pairing: Pairing, move: Move) -> Pairing | None:

@@ -1,4 +1,6 @@
-"""When a tethered question ends. Pure; stores apply it inside their transaction. Source: consent.md "tether"."""
+"""When a tethered question ends. Source: consent.md "tether"."""
+
+from dataclasses import replace
 
 from reflecto.core.model import Interaction
 
@@ -15,3 +17,20 @@ def is_abandoned(interaction: Interaction, now: float) -> bool:
     """Tell whether a pending question has ended since nobody waited for it."""
     instant = abandoned_at(interaction)
     return instant is not None and now >= instant
+
+
+def judge_hold(interaction: Interaction, until: float, now: float) -> Interaction:
+    """Return the question as a wait until `until` leaves it: unchanged if it has ended or is waited for longer."""
+    noted = interaction.awaited_until
+    has_ended = interaction.status != "pending" or now >= interaction.expires_at or is_abandoned(interaction, now)
+    if noted is None or has_ended or until <= noted:
+        return interaction
+    return replace(interaction, awaited_until=until)
+
+
+def judge_abandonment(interaction: Interaction, now: float) -> Interaction | None:
+    """Return the question cancelled as of the instant it ended for want of a waiter. None: it has not."""
+    if interaction.status != "pending" or not is_abandoned(interaction, now):
+        return None
+    ended_at = int(abandoned_at(interaction) or now)
+    return replace(interaction, status="cancelled", ended_at=ended_at, reason="abandoned")

@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from reflecto.contract.limits import DEVICES_MAX_PER_OWNER
 from reflecto.core.model import Delivery, Device, DeviceChanges, Owner, SetupCode, Token
+from reflecto.core.rules.enrolment import RedemptionFacts, judge_redemption
 from reflecto.core.rules.outcomes import Redemption
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
@@ -47,18 +47,19 @@ class DeviceVerbs:
     ) -> Redemption:
         def redeem(connection: sqlite3.Connection) -> Redemption:
             row = connection.execute(_FIND_CODE, (code_hash, now)).fetchone()
-            if row is None:
-                return Redemption.INVALID
+            facts = RedemptionFacts(
+                code=SETUP_CODES.of(row) if row else None,
+                has_owners=owner_exists(connection),
+                is_owner_there=owner_exists(connection, device.owner_id),
+                devices=count_devices(connection, device.owner_id),
+            )
+            redemption = judge_redemption(facts, founds=default_token is not None)
+            if redemption is not Redemption.REDEEMED:
+                return redemption
             if default_token is not None:
-                if not SETUP_CODES.of(row).founds_owner and owner_exists(connection):
-                    return Redemption.OWNERS_CHANGED
                 connection.execute(
                     "INSERT INTO owners (id, created_at) VALUES (?, ?)", (device.owner_id, device.created_at)
                 )
-            elif not owner_exists(connection, device.owner_id):
-                return Redemption.INVALID
-            elif count_devices(connection, device.owner_id) >= DEVICES_MAX_PER_OWNER:
-                return Redemption.TOO_MANY_DEVICES
             connection.execute("DELETE FROM setup_codes WHERE hash = ?", (code_hash,))
             add_device(connection, device)
             if default_token is not None:

@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from reflecto.contract.limits import EMERGENCIES_MAX_PER_OWNER
 from reflecto.core.model import Delivery, Emergency, EmergencyEnd
+from reflecto.core.rules.additions import judge_emergency
 from reflecto.core.rules.emergencies import is_kept, judge_end, next_call
 from reflecto.core.rules.outcomes import Addition, EmergencyEndResult, Verdict
 from reflecto.core.rules.queue_room import QueueLimits
@@ -31,14 +31,13 @@ class EmergencyVerbs:
         deliveries: Sequence[Delivery],
     ) -> tuple[Addition, list[str]]:
         def add(connection: sqlite3.Connection) -> tuple[Addition, list[str]]:
-            if not is_live_token(connection, emergency.token_id):
-                return Addition.REVOKED, []
             (active,) = connection.execute(
                 f"SELECT count(*) FROM emergencies WHERE owner_id = ? AND {_ACTIVE}",
                 (emergency.owner_id, emergency.created_at),
             ).fetchone()
-            if active >= EMERGENCIES_MAX_PER_OWNER:
-                return Addition.TOO_MANY, []
+            addition = judge_emergency(active, is_token_live=is_live_token(connection, emergency.token_id))
+            if addition is not Addition.ADDED:
+                return addition, []
             connection.execute(EMERGENCIES.insert, EMERGENCIES.row(emergency))
             connection.executemany(
                 "INSERT OR IGNORE INTO emergency_tags (receipt, hash) VALUES (?, ?)",

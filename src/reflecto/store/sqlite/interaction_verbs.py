@@ -4,9 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 
 from reflecto.contract.interactions import Reason
-from reflecto.contract.limits import PENDING_MAX_PER_OWNER
 from reflecto.core.model import Delivery, Interaction, Tap
-from reflecto.core.rules.interactions import judge_answer, judge_cancel
+from reflecto.core.rules.interactions import CreationFacts, judge_answer, judge_cancel, judge_creation
 from reflecto.core.rules.outcomes import CreateResult, Creation, EndResult, Verdict
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
@@ -39,15 +38,15 @@ class InteractionVerbs:
         self, new: Interaction, deliveries: Sequence[Delivery], seen_phones: frozenset[str] | None, now: float
     ) -> CreateResult:
         def create(connection: sqlite3.Connection) -> CreateResult:
-            if not is_live_token(connection, new.token_id):
-                return CreateResult(Creation.TOKEN_REVOKED)
-            repeated = find_repeat(connection, new.token_id, new.repeat_mark, now)
-            if repeated is not None:
-                return CreateResult(Creation.REPEATED, repeated)
-            if count_pending(connection, new.owner_id, now, test=new.test) >= PENDING_MAX_PER_OWNER:
-                return CreateResult(Creation.TOO_MANY_PENDING)
-            if seen_phones is not None and phone_ids(connection, new.owner_id) != seen_phones:
-                return CreateResult(Creation.PHONES_CHANGED)
+            facts = CreationFacts(
+                is_token_live=is_live_token(connection, new.token_id),
+                repeated=find_repeat(connection, new.token_id, new.repeat_mark, now),
+                pending=count_pending(connection, new.owner_id, now, test=new.test),
+                phones=phone_ids(connection, new.owner_id),
+            )
+            creation = judge_creation(facts, seen_phones)
+            if creation is not Creation.CREATED:
+                return CreateResult(creation, facts.repeated if creation is Creation.REPEATED else None)
             reached = append_to_queues(connection, deliveries, self._bounds)
             if deliveries and not reached:
                 return CreateResult(Creation.QUEUES_FULL)

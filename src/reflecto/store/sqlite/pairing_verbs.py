@@ -2,17 +2,15 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
-from reflecto.contract.limits import DEVICES_MAX_PER_OWNER, PAIRING_SECONDS, PAIRINGS_MAX_PER_OWNER
 from reflecto.core.model import Approval, Delivery, Device, Pairing, PairingStep
 from reflecto.core.rules.outcomes import Admittance, Opening, StepResult
-from reflecto.core.rules.pairing import judge_approval, take_step
+from reflecto.core.rules.pairing import approved, judge_approval, judge_opening, take_step
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
-from reflecto.store.sqlite.statements import add_device, count_devices
+from reflecto.store.sqlite.statements import add_device, count_devices, is_device
 from reflecto.store.sqlite.tables import PAIRINGS
 
 _WRITE: Final = PAIRINGS.insert.replace("INSERT", "REPLACE", 1)
@@ -26,22 +24,20 @@ class PairingVerbs:
 
     async def add_pairing(self, pairing: Pairing, now: float) -> Opening:
         def add(connection: sqlite3.Connection) -> Opening:
-            phone = connection.execute(
-                "SELECT 1 FROM devices WHERE id = ? AND owner_id = ?", (pairing.phone_id, pairing.owner_id)
-            ).fetchone()
-            if phone is None:
-                return Opening.PHONE_REMOVED
-            if connection.execute("SELECT 1 FROM pairings WHERE id = ?", (pairing.id,)).fetchone() is not None:
-                return Opening.TAKEN
+            taken = connection.execute("SELECT 1 FROM pairings WHERE id = ?", (pairing.id,)).fetchone()
             (open_ones,) = connection.execute(
                 "SELECT count(*) FROM pairings WHERE owner_id = ? AND expires_at > ? "
                 "AND status NOT IN ('approved', 'rejected')",
                 (pairing.owner_id, now),
             ).fetchone()
-            if open_ones >= PAIRINGS_MAX_PER_OWNER:
-                return Opening.TOO_MANY
-            connection.execute(_WRITE, PAIRINGS.row(pairing))
-            return Opening.OPENED
+            opening = judge_opening(
+                is_phone_there=is_device(connection, pairing.phone_id, pairing.owner_id),
+                is_id_taken=taken is not None,
+                open_pairings=open_ones,
+            )
+            if opening is Opening.OPENED:
+                connection.execute(_WRITE, PAIRINGS.row(pairing))
+            return opening
 
         return await self._database.write(add)
 
@@ -68,14 +64,10 @@ class PairingVerbs:
             found = _find(connection, pairing_id, now)
             if found is None:
                 return None
-            admittance = judge_approval(found, approval)
+            admittance = judge_approval(found, approval, count_devices(connection, found.owner_id))
             if admittance is not Admittance.ADMITTED:
                 return admittance
-            if count_devices(connection, found.owner_id) >= DEVICES_MAX_PER_OWNER:
-                return Admittance.TOO_MANY_DEVICES
-            expires_at = int(now) + PAIRING_SECONDS
-            approved = replace(found, status="approved", approval=approval, expires_at=expires_at)
-            connection.execute(_WRITE, PAIRINGS.row(approved))
+            connection.execute(_WRITE, PAIRINGS.row(approved(found, approval, now)))
             add_device(connection, device)
             append_to_queues(connection, deliveries, self._bounds)
             return Admittance.ADMITTED

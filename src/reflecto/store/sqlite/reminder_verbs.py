@@ -3,8 +3,8 @@
 import sqlite3
 from collections.abc import Sequence
 
-from reflecto.contract.limits import REMINDERS_MAX_PER_OWNER
 from reflecto.core.model import Delivery, Reminder, ReminderDelivery
+from reflecto.core.rules.additions import judge_reminder
 from reflecto.core.rules.outcomes import Addition
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
@@ -21,13 +21,12 @@ class ReminderVerbs:
 
     async def add_reminder(self, reminder: Reminder, deliveries: Sequence[ReminderDelivery]) -> Addition:
         def add(connection: sqlite3.Connection) -> Addition:
-            if not is_live_token(connection, reminder.token_id):
-                return Addition.REVOKED
             (waiting,) = connection.execute(
                 "SELECT count(*) FROM reminders WHERE owner_id = ?", (reminder.owner_id,)
             ).fetchone()
-            if waiting >= REMINDERS_MAX_PER_OWNER:
-                return Addition.TOO_MANY
+            addition = judge_reminder(waiting, is_token_live=is_live_token(connection, reminder.token_id))
+            if addition is not Addition.ADDED:
+                return addition
             connection.execute(REMINDERS.insert, REMINDERS.row(reminder))
             connection.executemany(  # a device removed since it was sealed for is left out
                 "INSERT INTO reminder_deliveries (reminder_id, device_id, on_time, late) "

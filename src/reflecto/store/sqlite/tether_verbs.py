@@ -2,13 +2,11 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from reflecto.core.model import Delivery, Interaction
-from reflecto.core.rules.interactions import status_at
 from reflecto.core.rules.queue_room import QueueLimits
-from reflecto.core.rules.tethers import abandoned_at, is_abandoned
+from reflecto.core.rules.tethers import judge_abandonment, judge_hold
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.statements import find_interaction
@@ -26,12 +24,10 @@ class TetherVerbs:
     async def hold_tether(self, interaction_id: str, until: float, now: float) -> Interaction | None:
         def hold(connection: sqlite3.Connection) -> Interaction | None:
             found = find_interaction(connection, interaction_id, now)
-            if found is None or found.awaited_until is None or status_at(found, now) != "pending":
-                return found
-            if until <= found.awaited_until:
-                return found
-            connection.execute(_NOTE, (until, interaction_id))
-            return replace(found, awaited_until=until)
+            held = judge_hold(found, until, now) if found else None
+            if held is not None and held is not found:
+                connection.execute(_NOTE, (held.awaited_until, interaction_id))
+            return held
 
         return await self._database.write(hold, frees=True)
 
@@ -48,9 +44,9 @@ class TetherVerbs:
     ) -> Interaction | None:
         def close(connection: sqlite3.Connection) -> Interaction | None:
             found = find_interaction(connection, interaction_id, now)
-            if found is None or found.status != "pending" or not is_abandoned(found, now):
+            ended = judge_abandonment(found, now) if found else None
+            if ended is None:
                 return None
-            ended = replace(found, status="cancelled", ended_at=int(abandoned_at(found) or now), reason="abandoned")
             connection.execute(
                 "UPDATE interactions SET status = ?, ended_at = ?, reason = ? WHERE id = ?",
                 (ended.status, ended.ended_at, ended.reason, interaction_id),

@@ -3,8 +3,8 @@
 import sqlite3
 from collections.abc import Mapping
 
-from reflecto.contract.limits import TOKENS_MAX_PER_OWNER
 from reflecto.core.model import Token
+from reflecto.core.rules.additions import judge_token
 from reflecto.core.rules.outcomes import Addition
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.statements import is_device, owner_exists
@@ -36,14 +36,13 @@ class TokenVerbs:
             (live,) = connection.execute(
                 "SELECT count(*) FROM tokens WHERE owner_id = ? AND revoked_at IS NULL", (token.owner_id,)
             ).fetchone()
-            if live >= TOKENS_MAX_PER_OWNER:
-                return Addition.TOO_MANY
-            if not owner_exists(connection, token.owner_id):
-                return Addition.REVOKED
-            if phone_id is not None and not is_device(connection, phone_id):
-                return Addition.REVOKED
-            connection.execute(TOKENS.insert, TOKENS.row(token))
-            return Addition.ADDED
+            is_maker_there = owner_exists(connection, token.owner_id) and (
+                phone_id is None or is_device(connection, phone_id)
+            )
+            addition = judge_token(live, is_maker_there=is_maker_there)
+            if addition is Addition.ADDED:
+                connection.execute(TOKENS.insert, TOKENS.row(token))
+            return addition
 
         return await self._database.write(add)
 
