@@ -155,9 +155,13 @@ describe.each(KINDS)("behind a proxy that %s", (keeping) => {
     await page.getByText("Live", { exact: true }).waitFor();
     let isTaken = false;
     proxy.rewrite = (path, text) => {
-      if (path.startsWith("/assets/")) return null; // the new version's files have other names
+      // The new version's files have other names, but for the script that tells the worker that the page is the app's.
+      if (/^\/assets\/(?!index-[^/]+\.js$)/.test(path)) return null;
+      if (path.startsWith("/assets/")) return text;
       isTaken = true;
-      return text.replace(/[`"]\/assets\/[^`"]+[`"],/g, "").replace(/[0-9a-f]{16}(?=`)/g, "another-build");
+      return text
+        .replace(/[`"]\/assets\/(?!index-[^`"]+\.js)[^`"]+[`"],/g, "")
+        .replace(/[0-9a-f]{16}(?=`)/g, "another-build");
     };
     const upgraded = page.evaluate(async () => {
       const registration = await navigator.serviceWorker.ready;
