@@ -149,9 +149,19 @@ async def test_devices_are_told_so_too(phone: DeviceActor):
         assert (refused.status_code, refused.json()["error"]["code"]) == (415, "unsupported_media_type")
 
 
-async def test_an_encoding_that_changes_nothing_may_be_named(sender: Program):
-    headers = {"content-encoding": "identity"}
-    assert (await sender.call("POST", "/v1/send", content=b"Done", headers=headers)).status_code == 200
+@pytest.mark.parametrize("encodings", [["identity"], [""], ["Identity", "identity"], ["identity, identity"]])
+async def test_an_encoding_that_changes_nothing_may_be_named(
+    server: RunningServer, sender: Program, encodings: list[str]
+):
+    headers = [("authorization", f"Bearer {sender.token}"), *(("content-encoding", each) for each in encodings)]
+    assert (await server.http.post("/v1/send", content=b"Done", headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize("encodings", [["identity", "gzip"], ["gzip", "identity"], ["identity, gzip"], ["", "gzip"]])
+async def test_every_encoding_counts(server: RunningServer, sender: Program, encodings: list[str]):
+    headers = [("authorization", f"Bearer {sender.token}"), *(("content-encoding", each) for each in encodings)]
+    refused = await server.http.post("/v1/send", content=gzip.compress(b"Done"), headers=headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (415, "unsupported_media_type")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 import httpx
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from reflecto.bootstrap import PushOptions
 from reflecto.contract.envelopes import Envelope
 from reflecto.crypto.webpush import VapidKeys
+from reflecto.push.addresses import Resolve, resolve
 from reflecto.store.sqlite.database import DATABASE_NAME
 from tests.actors import DeviceActor, Program, enroll
 from tests.api.sent import entries, waiting
@@ -238,6 +239,15 @@ async def test_a_tag_cancels_all_that_carry_it_and_nothing_else(
     assert (again.status_code, again.json()["canceled"]) == (200, 0)
 
 
+@pytest.mark.parametrize("tag", ["a/b", "a//b", "/", "eu/cancel", "x.json"])
+async def test_a_tag_with_slashes_is_cancelled_by_too(server: RunningServer, sender: Program, tag: str):
+    raised, other = await raise_alarm(sender, tags=tag), await raise_alarm(sender, tags="a")
+    path = f"/1/receipts/cancel_by_tag/{quote(tag, safe='')}.json"
+    cancelled = await server.http.post(path, data={"token": sender.token})
+    assert (cancelled.status_code, cancelled.json()["canceled"]) == (200, 1)
+    assert [(await read(sender, each))["expired"] for each in (raised, other)] == [1, 0]
+
+
 async def test_only_its_token_finds_it_and_only_its_owner_s_phones_acknowledge_it(
     server: RunningServer, phone: DeviceActor, sender: Program
 ):
@@ -364,10 +374,10 @@ async def test_a_receipt_can_be_read_for_a_week(server: RunningServer, phone: De
 
 @asynccontextmanager
 async def calling_back(
-    folder: Path, *, allow_private: bool = True
+    folder: Path, *, allow_private: bool = True, resolve: Resolve = resolve
 ) -> AsyncIterator[tuple[RunningServer, Program, Any]]:
     """A server that may call back on loopback, its sender, and who is called."""
-    options = PushOptions(VapidKeys.generate(), callback_allow_private=allow_private)
+    options = PushOptions(VapidKeys.generate(), callback_allow_private=allow_private, resolve=resolve)
     async with PushServiceOnLoopback.run() as called, run_server(folder, push=options) as server:
         yield server, (await enroll(server)).default_program(), called
 
@@ -415,14 +425,33 @@ async def test_a_callback_that_fails_is_made_again_a_few_times_only(tmp_path: Pa
 
 
 async def test_a_private_address_is_not_called_back_unless_configured(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    async with calling_back(tmp_path, allow_private=False) as (server, sender, called):
+    async def inside(_host: str, _port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    async with calling_back(tmp_path, allow_private=False, resolve=inside) as (server, sender, called):
         port = called.url.rpartition(":")[2]
-        raised = await acknowledged_with_callback(server, sender, f"https://127.0.0.1:{port}/secret-path")
+        raised = await acknowledged_with_callback(server, sender, f"https://ops.example:{port}/secret-path")
         assert await server.services.emergencies.call_back_due() == 0
         assert called.accepted_connections == 0
         assert "callback_allow_private" in caplog.text
         assert "secret-path" not in caplog.text
         assert (await read(sender, raised))["called_back"] == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:9", "127.1", "0x7f000001", "10.0.0.8", "[::1]", "[fd00::1]", "localhost"])
+async def test_a_callback_that_names_a_private_address_is_left_out_with_a_warning(sender: Program, host: str):
+    raised = await raise_alarm(sender, callback=f"https://{host}/ack")
+    assert [warning["code"] for warning in raised["warnings"]] == ["callback_dropped"]
+
+
+async def test_a_callback_that_names_a_private_address_is_kept_where_those_may_be_called(tmp_path: Path):
+    async with calling_back(tmp_path) as (_, sender, _called):
+        assert "warnings" not in await raise_alarm(sender, callback="https://10.0.0.8/ack")
+
+
+@pytest.mark.parametrize("host", ["1.1.1.1", "ops.example:8443", "[2606:4700::1111]"])
+async def test_a_callback_to_a_public_address_or_a_name_is_kept(sender: Program, host: str):
+    assert "warnings" not in await raise_alarm(sender, callback=f"https://{host}/ack")
 
 
 @pytest.mark.parametrize(

@@ -324,6 +324,19 @@ async def test_what_says_nothing_is_refused_in_pushover_s_shape(
     assert await waiting(server, phone) == []
 
 
+@pytest.mark.parametrize("priority", [" 1", "1 ", "\t1\n"])
+async def test_blanks_around_a_priority_are_none_of_it(
+    server: RunningServer, phone: DeviceActor, sender: Program, priority: str
+):
+    assert await codes(sender, priority=priority) == []
+    assert (await latest(server, phone))["priority"] == "high"
+
+
+async def test_a_blank_priority_is_the_default(server: RunningServer, phone: DeviceActor, sender: Program):
+    assert await codes(sender, priority=" ") == []
+    assert "priority" not in await latest(server, phone)
+
+
 async def test_nothing_under_1_is_answered_in_another_shape(server: RunningServer, sender: Program):
     token = {"token": sender.token}
     refusals = {

@@ -14,8 +14,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from reflecto.bootstrap import PushOptions
+from reflecto.core.public_addresses import is_public
 from reflecto.crypto.webpush import VapidKeys
-from reflecto.push.addresses import CheckedBackend, ForbiddenAddressError, is_public, resolve
+from reflecto.push.addresses import CheckedBackend, ForbiddenAddressError, resolve
 from reflecto.push.sender import tls_context
 from tests.actors import enroll
 from tests.builders import NOW

@@ -94,6 +94,12 @@ class Call:
         """The Content-Type without its parameters, in lower case; empty where there is none."""
         return (self.header(b"content-type") or "").partition(";")[0].strip().lower()
 
+    @property
+    def _encodings(self) -> set[bytes]:
+        """What the body was put through, in lower case, of every such header."""
+        given = b",".join(value for name, value in self.scope["headers"] if name == b"content-encoding")
+        return {each.strip().lower() for each in given.split(b",")}
+
     async def json(self, model: type[M], max_bytes: int = JSON_BODY_MAX_BYTES) -> M:
         """Return the body as `model`; a missing Content-Type is read as JSON. Raises: ApiError."""
         if self.media_type not in {"", "application/json"}:
@@ -109,7 +115,7 @@ class Call:
 
         Raises: ApiError `unsupported_media_type` where it is compressed, `payload_too_large`; ClientDisconnectedError.
         """
-        if (self.header(b"content-encoding") or "identity").strip().lower() != "identity":
+        if self._encodings - {b"", b"identity"}:
             raise ApiError(UNSUPPORTED_MEDIA_TYPE, "Send the body uncompressed, without Content-Encoding")
         announced = self.header(b"content-length")
         if announced is not None and announced.isdigit() and int(announced) > max_bytes:

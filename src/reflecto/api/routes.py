@@ -19,7 +19,7 @@ def routes_of(operations: Iterable[AnyOperation], use_cases: UseCases, gate: Gat
     by_path: dict[str, list[AnyOperation]] = {}
     for operation in operations:
         by_path.setdefault(operation.path, []).append(operation)
-    return [_route(path, by_path[path], use_cases, gate) for path in _with_variables_last(by_path)]
+    return [_route(by_path[path], use_cases, gate) for path in _with_variables_last(by_path)]
 
 
 def _with_variables_last(paths: Iterable[str]) -> list[str]:
@@ -35,13 +35,14 @@ def _with_variables_last(paths: Iterable[str]) -> list[str]:
     ]
 
 
-def _route(path: str, operations: list[AnyOperation], use_cases: UseCases, gate: Gate) -> Route:
+def _route(operations: list[AnyOperation], use_cases: UseCases, gate: Gate) -> Route:
     handlers: dict[str, Any] = {
         operation.method: _Serving(operation, operation.handler, use_cases, gate) for operation in operations
     }
     for operation in operations:
         if operation.head is not None:
             handlers["HEAD"] = _Serving(operation, operation.head, use_cases, gate)
+    path = operations[0].route_path
     if operations[0].error_shape == "pushover":
         return Route(path, Endpoint(shape=pushover_shape, **handlers))
     return Route(path, Endpoint(**handlers))

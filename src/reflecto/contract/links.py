@@ -37,6 +37,11 @@ NEVER_OPENED: Final = frozenset(
 _READ_DIFFERENTLY: Final = re.compile(
     r"[\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff\\]"
 )
+_SCHEME: Final = r"[a-z][a-z0-9+.-]*:"
+# What begins an address inside an address, `feed:javascript:…`: programs take the first scheme off and open the rest.
+_SCHEMES: Final = re.compile(rf"(?:{_SCHEME}(?!//[^/])/*)*{_SCHEME}", re.IGNORECASE)
+# A host or a text that a program takes for one of its options, `ssh://-oProxyCommand=…`; `geo:-33.8,151.2` is a place.
+_OPTION: Final = re.compile(rf"{_SCHEME}(?://(?:-|%2d)|(?:-|%2d)[^0-9.])", re.IGNORECASE)
 _WEB: Final = re.compile(r"https?://[^/?#@]+(?:[/?#]|$)", re.IGNORECASE)
 _APP: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?://[^/?#@]*(?:[/?#]|$)|(?!//)[^/])", re.IGNORECASE)
 
@@ -55,7 +60,8 @@ class Link(NamedTuple):
 def read_link(url: str) -> Link | None:
     """Return where the address leads, or None for one that is not the same to every reader, or must not be opened.
 
-    Refused are white space and control characters, backslashes, user names and passwords, and port 0.
+    Refused are white space and control characters, backslashes, user names and passwords, port 0, and for an app what
+    begins with a dash behind the scheme.
     """
     if _READ_DIFFERENTLY.search(url) or not (_WEB.match(url) or _APP.match(url)):
         return None
@@ -64,11 +70,18 @@ def read_link(url: str) -> Link | None:
     except ValueError:
         return None
     scheme = read.protocol.removesuffix(":")
-    if scheme in NEVER_OPENED or read.port == "0" or read.username or read.password:
+    if not NEVER_OPENED.isdisjoint(_schemes_of(url)) or read.port == "0" or read.username or read.password:
         return None
     if scheme in WEB_SCHEMES:
         return Link(scheme, read.host) if _WEB.match(url) else None
+    if _OPTION.match(url):
+        return None
     return Link(scheme, f"{scheme}://{read.host}" if read.host else f"{scheme}:{read.pathname}")
+
+
+def _schemes_of(url: str) -> list[str]:
+    found = _SCHEMES.match(url)
+    return found[0].lower().replace("/", "").split(":") if found else []
 
 
 def read_web_link(url: str) -> Link | None:

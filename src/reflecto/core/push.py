@@ -6,7 +6,9 @@ from urllib.parse import urlsplit
 from reflecto.contract.devices import PushState
 from reflecto.contract.envelopes import Envelope
 from reflecto.contract.errors import INVALID_PUSH, ApiError
+from reflecto.contract.links import read_web_link
 from reflecto.core.model import PushSubscription, Urgency
+from reflecto.core.public_addresses import is_public
 from reflecto.crypto.encoding import decode_base64url
 from reflecto.crypto.webpush import AUTH_SECRET_BYTES, POINT_BYTES, is_point
 
@@ -49,6 +51,24 @@ def is_callable_url(url: str, *, allow_private: bool) -> bool:
     if not host or parts.username is not None or parts.password is not None or "#" in url:
         return False
     return parts.scheme == "https" or (parts.scheme == "http" and allow_private and _is_loopback(host))
+
+
+def may_be_called_back(url: str, *, allow_private: bool) -> bool:
+    """Tell whether an emergency's sender may be called back there: not at what is written as a private address.
+
+    Where a name leads is decided when it is connected to.
+    """
+    return is_callable_url(url, allow_private=allow_private) and (allow_private or not _names_private_address(url))
+
+
+def _names_private_address(url: str) -> bool:
+    link = read_web_link(url)  # which reads 127.1 and 0x7f000001 as the addresses that they are
+    host = (urlsplit(f"//{link.target}").hostname or "") if link else ""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return f".{host}".endswith(".localhost")
+    return not is_public(host)
 
 
 def _is_loopback(host: str) -> bool:

@@ -164,7 +164,7 @@ def _image(
 def _terms(request: PushoverRequest, is_callable: Callable[[str], bool], caveats: list[Caveat]) -> EmergencyTerms:
     callback = str(request.callback).strip() if request.callback else None
     if callback and (len(callback) > CALLBACK_URL_MAX_CHARS or not is_callable(callback)):
-        caveats.append(Caveat("callback_dropped", "callback must be an https URL"))
+        caveats.append(Caveat("callback_dropped", "callback must be an https URL at a public address"))
         callback = None
     tags = tags_of(request.tags)
     if len(tags) > EMERGENCY_TAGS_MAX:

@@ -4,7 +4,6 @@ The address that was checked is the one connected to: a name is resolved once, s
 """
 
 import asyncio
-import ipaddress
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterable
@@ -13,42 +12,16 @@ from typing import Final
 
 import httpcore
 
-IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+from reflecto.core.public_addresses import is_public
+
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 ADDRESSES_TRIED: Final = 4  # of one name
 CONNECT_SECONDS: Final = 3.0  # for each: IPv6 that leads nowhere must leave time for IPv4
-# RFC 6052: a network with IPv6 only reaches IPv4 hosts under these, private ones too.
-_NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
-# Not of the public internet, although not every version of `ipaddress` says so: local NAT64, IPv4-compatible
-# and site-local addresses.
-_NOT_PUBLIC: Final = tuple(map(ipaddress.IPv6Network, ("64:ff9b:1::/48", "::/96", "fec0::/10")))
 
 
 class ForbiddenAddressError(Exception):
     """The host has no address that may be connected to."""
-
-
-def is_public(address: str) -> bool:
-    """Tell whether an IP address is one of the public internet, also where it carries an IPv4 address inside."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    return all(
-        each.is_global and not each.is_multicast and not any(each in network for network in _NOT_PUBLIC)
-        for each in _with_embedded(parsed)
-    )
-
-
-def _with_embedded(address: IPAddress) -> list[IPAddress]:
-    if isinstance(address, ipaddress.IPv4Address):
-        return [address]
-    if address.ipv4_mapped is not None:
-        return [address.ipv4_mapped]
-    if address in _NAT64:
-        return [ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)]
-    return [address, *((address.sixtofour,) if address.sixtofour else ())]
 
 
 async def resolve(host: str, port: int) -> list[str]:

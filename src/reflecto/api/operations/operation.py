@@ -44,6 +44,7 @@ class Parameter:
     place: Literal["path", "query", "header"]
     description: str
     schema: Mapping[str, Any]
+    may_have_slashes: bool = False  # `%2F` in a path is a slash before the path is looked up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +130,15 @@ class Operation(Generic[C, B]):
             raise ValueError(f"{self.id}: only what a sender calls is limited")
         if self.tag is not None and not (self.summary and self.description and self.curl and self.successes):
             raise ValueError(f"{self.id}: a documented call says what it does, how it is made and how it succeeds")
+
+    @property
+    def route_path(self) -> str:
+        """The path as the router wants it."""
+        wanted = self.path
+        for parameter in self.parameters:
+            if parameter.may_have_slashes:
+                wanted = wanted.replace(f"{{{parameter.name}}}", f"{{{parameter.name}:path}}")
+        return wanted
 
     def every_error(self) -> list[ErrorSpec]:
         """Return all its errors, each once, by status and in the order of the catalogue."""

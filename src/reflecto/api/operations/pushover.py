@@ -30,7 +30,7 @@ from reflecto.contract.ids import RECEIPT_PATTERN
 from reflecto.contract.messages import Caveat
 from reflecto.contract.pushover import SOUNDS, PushoverRequest
 from reflecto.contract.wire import Request, build_request
-from reflecto.core.push import is_callable_url
+from reflecto.core.push import may_be_called_back
 from reflecto.core.pushover import PushoverMessage, prepare
 from reflecto.core.sender import Sender
 
@@ -135,7 +135,7 @@ PUSHOVER_NOTES: Final[Notes] = {
             3600,
         ),
         "callback": note(
-            "Of an emergency: an https URL that is posted to once somebody has acknowledged it",
+            "Of an emergency: an https URL at a public address that is posted to once somebody has acknowledged it",
             "https://ops.example/acknowledged",
         ),
         "tags": note("Of an emergency: labels to cancel it by, with commas between", "db1,eu"),
@@ -274,14 +274,18 @@ def _prepared(fields: PushoverFields, *, allow_private: bool) -> PushoverMessage
     return prepare(
         request,
         fields.attachment,
-        lambda url: is_callable_url(url, allow_private=allow_private),
+        lambda url: may_be_called_back(url, allow_private=allow_private),
         dropped=fields.attachment_dropped,
     )
 
 
 def _as_given(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields as texts, without those that are empty, as a form has them in the place of absent ones."""
-    given = {name: value for name, value in values.items() if value != "" or name == "message"}
+    bare = {
+        name: value.strip() if name == "priority" and isinstance(value, str) else value
+        for name, value in values.items()
+    }
+    given = {name: value for name, value in bare.items() if value != "" or name == "message"}
     return {name: str(value) if name in _TEXT_FIELDS and _is_number(value) else value for name, value in given.items()}
 
 

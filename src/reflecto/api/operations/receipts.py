@@ -164,7 +164,11 @@ RECEIPTS: Final = (
         summary="Cancel the emergencies of a tag",
         description="All that this token sent with the tag and that have not ended.",
         curl='curl "$REFLECTO_URL/1/receipts/cancel_by_tag/db1.json" -d "token=$REFLECTO_TOKEN"',
-        parameters=(Parameter(name="tag", place="path", description="The tag", schema={"type": "string"}),),
+        parameters=(
+            Parameter(
+                name="tag", place="path", description="The tag", schema={"type": "string"}, may_have_slashes=True
+            ),
+        ),
         successes=(done(200, "How many there were.", PushoverCanceled),),
     ),
 )

@@ -15,6 +15,10 @@ const NEVER_OPENED = new Set(
 );
 // A browser drops some of these, and takes a backslash for a slash; other readers do neither.
 const READ_DIFFERENTLY = /[\p{Cc}\p{Z}\p{Cs}\\]/u;
+// What begins an address inside an address, `feed:javascript:…`: programs take the first scheme off and open the rest.
+const SCHEMES = /^(?:[a-z][a-z0-9+.-]*:(?!\/\/[^/])\/*)*[a-z][a-z0-9+.-]*:/i;
+// A host or a text that a program takes for one of its options, `ssh://-oProxyCommand=…`; `geo:-33.8,151.2` is a place.
+const OPTION = /^[a-z][a-z0-9+.-]*:(?:\/\/(?:-|%2d)|(?:-|%2d)[^0-9.])/i;
 const WEB = /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i;
 const APP = /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?#@]*(?:[/?#]|$)|(?!\/\/)[^/])/i;
 
@@ -24,9 +28,14 @@ export function readLink(address: string): Link | null {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (!url || url.port === "0" || url.username || url.password) return null;
   const scheme = url.protocol.slice(0, -1);
-  if (NEVER_OPENED.has(scheme)) return null;
+  if (schemesOf(address).some((each) => NEVER_OPENED.has(each))) return null;
   if (scheme === "http" || scheme === "https") return WEB.test(address) ? { scheme, target: url.host } : null;
+  if (OPTION.test(address)) return null;
   return { scheme, target: url.host ? `${scheme}://${url.host}` : `${scheme}:${url.pathname}` };
+}
+
+function schemesOf(address: string): string[] {
+  return (SCHEMES.exec(address)?.[0] ?? "").toLowerCase().replaceAll("/", "").split(":");
 }
 
 /** Returns the address if it is a link to the web. */
