@@ -35,7 +35,7 @@ async def test_every_route_is_documented_and_every_documented_call_has_a_route(s
         if isinstance(route, Route) and isinstance(route.endpoint, Endpoint) and route.path not in app_files | others
         for method in route.endpoint.methods - {"HEAD"}
     }
-    documented = {(operation.method, operation.path) for operation in OPERATIONS}
+    documented = {(operation.method, operation.route_path) for operation in OPERATIONS}
     assert served - documented == set(), "undocumented"
     assert documented - served == set(), "documented, but there is no such call"
 
