@@ -7,12 +7,14 @@ from typing import Any
 from schemathesis import Case
 from schemathesis.core.parameters import ParameterLocation
 
+from reflecto.api.fields.note import PUSH_KEY_EXAMPLE, PUSH_SECRET_EXAMPLE
 from reflecto.crypto.encoding import encode_base64
 from tests.actors import DeviceActor, Program
 from tests.builders import enrolment_body
 from tests.fuzz.fuzzed_server import FuzzedServer
 
 PROOF = encode_base64(bytes(32))
+PUSH_KEYS = {"p256dh": PUSH_KEY_EXAMPLE, "auth": PUSH_SECRET_EXAMPLE}
 DESTRUCTIVE = {"leave", "disconnect", "removeDevice"}
 
 
@@ -106,6 +108,8 @@ class StandIns:
             real |= {"proof": PROOF, "nonce": PROOF, "commitment": PROOF, "signature": encode_base64(bytes(64))}
         if operation == "relay" and well_formed:
             real |= {"to": [self._desktop.id], "blobs": [encode_base64(b"\x01" + bytes(100))]}
+        if isinstance(body.get("push"), dict) and well_formed:
+            body["push"]["keys"] = PUSH_KEYS
         if operation == "createReminder":
             real["at"] = int(self._server.clock.now()) + 3600
         body |= {name: value for name, value in real.items() if type(body.get(name)) is type(value)}

@@ -15,11 +15,11 @@ from reflecto.contract.limits import (
     SEQ_MAX,
 )
 from reflecto.contract.tokens import NewToken
-from reflecto.contract.wire import Request, is_not_blank
+from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
 
 DeviceType = Literal["android", "extension", "web", "cli"]
 DeviceClass = Literal["phone", "desktop"]
-Label = Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS)]
+Label = Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS, pattern=NOT_BLANK)]
 Feature = Annotated[str, Meta(min_length=1, max_length=FEATURE_MAX_CHARS, pattern="^[a-z0-9_.-]+$")]
 Features = Annotated[tuple[Feature, ...], Meta(max_length=FEATURES_MAX)]
 AppBuild = Annotated[int, Meta(ge=0, le=APP_BUILD_MAX)]

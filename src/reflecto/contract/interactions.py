@@ -20,11 +20,11 @@ from reflecto.contract.limits import (
     TETHER_MIN_SECONDS,
 )
 from reflecto.contract.visibility import seen_of
-from reflecto.contract.wire import Request, is_not_blank
+from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
 
 Status = Literal["pending", "answered", "expired", "cancelled"]
 Reason = Literal["withdrawn", "abandoned", "revoked"]  # why a question is cancelled
-Choice = Annotated[str, Meta(min_length=1, max_length=CHOICE_MAX_CHARS)]
+Choice = Annotated[str, Meta(min_length=1, max_length=CHOICE_MAX_CHARS, pattern=NOT_BLANK)]
 
 
 def _are_different(labels: tuple[str, ...]) -> bool:
@@ -45,7 +45,7 @@ class CreateInteractionRequest(Request, frozen=True, kw_only=True):
     }
     field_checks: ClassVar = {"question": is_not_blank, "choices": _are_different}
 
-    question: Annotated[str, Meta(min_length=1, max_length=QUESTION_MAX_CHARS)]
+    question: Annotated[str, Meta(min_length=1, max_length=QUESTION_MAX_CHARS, pattern=NOT_BLANK)]
     choices: Annotated[tuple[Choice, ...], Meta(min_length=CHOICES_MIN, max_length=CHOICES_MAX)] = DEFAULT_CHOICES
     expires_in: Annotated[int, Meta(ge=EXPIRES_IN_MIN_SECONDS, le=EXPIRES_IN_MAX_SECONDS)] = EXPIRES_IN_DEFAULT_SECONDS
     idempotency_key: Annotated[str, Meta(min_length=1, max_length=IDEMPOTENCY_KEY_MAX_CHARS)] | msgspec.UnsetType = (

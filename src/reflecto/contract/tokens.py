@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from reflecto.contract import errors
 from reflecto.contract.limits import LABEL_MAX_CHARS
-from reflecto.contract.wire import Request, is_not_blank
+from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
 
 Priority = Literal["min", "low", "default", "high", "urgent"]
 Scope = Literal["send", "ask", "ring", "remind", "files"]
@@ -32,7 +32,7 @@ class CreateTokenRequest(Request, frozen=True, kw_only=True):
     }
     field_checks: ClassVar = {"label": is_not_blank, "scopes": lambda scopes: len(set(scopes)) == len(scopes)}
 
-    label: Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS)]
+    label: Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS, pattern=NOT_BLANK)]
     priority_cap: Priority | None = None
     scopes: Annotated[tuple[Scope, ...], Meta(min_length=1)] = SCOPES
     test: bool = False

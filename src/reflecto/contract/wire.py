@@ -6,7 +6,7 @@ what types and bounds cannot say. Fields are looked at one by one in the order o
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 
@@ -16,6 +16,8 @@ from reflecto.contract.json_text import parse_strictly
 from reflecto.contract.visibility import seen_of
 
 M = TypeVar("M", bound="Request")
+
+NOT_BLANK: Final = r"\S"  # as much of `is_not_blank` as a schema can say
 
 
 def is_not_blank(text: str) -> bool:

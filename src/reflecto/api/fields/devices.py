@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from reflecto.api.fields import patterns
 from reflecto.api.fields.note import (
     APP_BUILD,
     DEVICE_CLASS,
@@ -20,6 +21,7 @@ from reflecto.api.fields.note import (
     a_time,
     an_id,
     note,
+    of_32_bytes,
 )
 from reflecto.contract import devices, limits, tokens
 
@@ -34,9 +36,11 @@ DEVICE_STATE: Final = {
 }
 DEVICES: Final[Notes] = {
     devices.EnrollRequest: {
-        "code": note("The setup code; case, spaces and dashes do not matter", "7F3K-Q2MA-9XTB-W4HD"),
-        "public_key": note("The device's X25519 public key: 32 bytes in base64", KEY_EXAMPLE),
-        "signing_key": note("Its Ed25519 public key: 32 bytes in base64", KEY_EXAMPLE),
+        "code": note(
+            "The setup code; case, spaces and dashes do not matter", "7F3K-Q2MA-9XTB-W4HD", pattern=patterns.SETUP_CODE
+        ),
+        "public_key": of_32_bytes("The device's X25519 public key"),
+        "signing_key": of_32_bytes("Its Ed25519 public key"),
         "label": DEVICE_LABEL,
         "type": DEVICE_TYPE,
         "class": DEVICE_CLASS,
@@ -75,12 +79,18 @@ DEVICES: Final[Notes] = {
         "public_key": note("The `applicationServerKey`: a P-256 public key in base64url", PUSH_KEY_EXAMPLE)
     },
     devices.PushState: {
-        "endpoint": note("The push service's address for this device", "https://push.example/send/abc"),
+        "endpoint": note(
+            "The push service's address for this device; https",
+            "https://push.example/send/abc",
+            pattern=patterns.PUSH_ENDPOINT,
+        ),
         "keys": {"description": "What pushes are encrypted for"},
     },
     devices.PushKeys: {
-        "p256dh": note("A P-256 public key: 65 bytes in base64url", PUSH_KEY_EXAMPLE),
-        "auth": note("A secret: 16 bytes in base64url", PUSH_SECRET_EXAMPLE),
+        "p256dh": note(
+            "A P-256 public key: 65 bytes in base64url", PUSH_KEY_EXAMPLE, pattern=patterns.BASE64URL_OF_A_POINT
+        ),
+        "auth": note("A secret: 16 bytes in base64url", PUSH_SECRET_EXAMPLE, pattern=patterns.BASE64URL_OF_16_BYTES),
     },
     devices.SyncEntry: {
         "seq": note("The entry's number in this device's queue; rises strictly", 7),

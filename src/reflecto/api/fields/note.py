@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
+from reflecto.api.fields import patterns
 from reflecto.contract import limits, tokens
 from reflecto.contract.ids import IdPrefix
 
@@ -16,8 +17,6 @@ SIGNATURE_EXAMPLE: Final = "A" * 86 + "=="
 # Of RFC 8291, appendix A.
 PUSH_KEY_EXAMPLE: Final = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
 PUSH_SECRET_EXAMPLE: Final = "BTBZMqHH6r4Tts7J_aSIgg"
-# Not all that is refused: a host must also be one for a browser, see contract/links.py.
-WEB_URL_PATTERN: Final = r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\\s]+([/?#][^\\\s]*)?$"
 TIME: Final = 1754800000
 REMINDER_EXAMPLE: Final = "2025-08-10T09:00:00+02:00"  # served as a day that is still to come
 
@@ -30,6 +29,16 @@ def note(description: str, example: Any, **schema: Any) -> dict[str, Any]:
 def an_id(prefix: IdPrefix, description: str) -> dict[str, Any]:
     """Return the note of an id."""
     return note(description, f"{prefix}_{HEX_DIGITS}", pattern=f"^{prefix}_[0-9a-f]{{32}}$")
+
+
+def of_32_bytes(description: str) -> dict[str, Any]:
+    """Return the note of a key, a proof or a nonce."""
+    return note(f"{description}: 32 bytes in base64", KEY_EXAMPLE, pattern=patterns.BASE64_OF_32_BYTES)
+
+
+def a_signature(description: str) -> dict[str, Any]:
+    """Return the note of an Ed25519 signature."""
+    return note(f"{description}, base64", SIGNATURE_EXAMPLE, pattern=patterns.BASE64_OF_64_BYTES)
 
 
 def a_time(description: str, offset_seconds: int = 0) -> dict[str, Any]:
@@ -45,7 +54,7 @@ def text_of_bytes(description: str, example: str, max_bytes: int) -> dict[str, A
 def web_url(description: str, max_bytes: int = limits.URL_MAX_BYTES) -> dict[str, Any]:
     """Return the note of a web address."""
     note_ = text_of_bytes(f"{description}; http or https", "https://ci.example/runs/42", max_bytes)
-    return {**note_, "format": "uri", "pattern": WEB_URL_PATTERN}
+    return {**note_, "format": "uri", "pattern": patterns.WEB_URL}
 
 
 WARNINGS = note("What was accepted but not done as asked", [])
@@ -59,6 +68,7 @@ SELECTOR = note(
     "phone",
     minLength=1,
     maxLength=limits.SELECTOR_MAX_CHARS,
+    pattern=patterns.NAMES_SOMETHING,
 )
 DEVICE_LABEL = note("The device's name, for people", "Pixel 9")
 DEVICE_TYPE = note("What kind of device it is", "android", enum=["android", "extension", "web", "cli"])

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from reflecto.api.fields import patterns
 from reflecto.api.fields.note import (
     APP_BUILD,
     DEVICE_CLASS,
@@ -10,26 +11,33 @@ from reflecto.api.fields.note import (
     FEATURES,
     HEX_DIGITS,
     KEY_EXAMPLE,
-    SIGNATURE_EXAMPLE,
     Notes,
+    a_signature,
     a_time,
     an_id,
     note,
+    of_32_bytes,
 )
 from reflecto.contract import devices, limits, pairing
+from reflecto.crypto.envelopes import MIN_BLOB_BYTES
+
+
+def _base64_chars(byte_count: int) -> int:
+    return (byte_count + 2) // 3 * 4
+
 
 _KEYS = {
-    "public_key": note("X25519 public key: 32 bytes in base64", KEY_EXAMPLE),
-    "signing_key": note("Ed25519 public key: 32 bytes in base64", KEY_EXAMPLE),
+    "public_key": of_32_bytes("X25519 public key"),
+    "signing_key": of_32_bytes("Ed25519 public key"),
 }
-_PROOF = note("What proves the knowledge of the secret: 32 bytes in base64", KEY_EXAMPLE)
-_COMMITMENT = note("To the nonce, with a typed code: 32 bytes in base64; null otherwise", KEY_EXAMPLE)
-_NONCE = note("32 bytes in base64", KEY_EXAMPLE)
+_PROOF = of_32_bytes("What proves the knowledge of the secret")
+_COMMITMENT = of_32_bytes("To the nonce, with a typed code; null otherwise")
+_NONCE = of_32_bytes("What the other end is shown")
 _PAIRING_STATUS = note(
     "Where it stands", "open", enum=["open", "claimed", "greeted", "revealed", "approved", "rejected"]
 )
 _APPROVAL = note("The owner's devices, as canonical JSON", "[]")
-_SIGNATURE = note("The phone's Ed25519 signature of it, base64", SIGNATURE_EXAMPLE)
+_SIGNATURE = a_signature("The phone's Ed25519 signature of it")
 
 PAIRING: Final[Notes] = {
     pairing.CreatePairingRequest: {
@@ -98,6 +106,13 @@ PAIRING: Final[Notes] = {
             f"A wire blob for each of them, base64 of at most {limits.RELAY_BLOB_MAX_BYTES} bytes",
             ["AaWf…"],
             minItems=1,
+            maxItems=limits.RELAY_TARGETS_MAX,
+            items={
+                "type": "string",
+                "minLength": _base64_chars(MIN_BLOB_BYTES),
+                "maxLength": _base64_chars(limits.RELAY_BLOB_MAX_BYTES),
+                "pattern": patterns.BASE64_OF_A_BLOB,
+            },
         ),
     },
 }

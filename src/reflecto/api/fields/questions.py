@@ -6,9 +6,9 @@ from reflecto.api.fields.note import (
     CHOICE_INDEX,
     DEVICE_LABEL,
     KEY_EXAMPLE,
-    SIGNATURE_EXAMPLE,
     TIME,
     Notes,
+    a_signature,
     a_time,
     an_id,
     note,
@@ -46,7 +46,7 @@ QUESTIONS: Final[Notes] = {
         "signing_key": note("Its Ed25519 public key, base64", KEY_EXAMPLE),
         "choice_index": CHOICE_INDEX,
         "answered_at": a_time("The phone's own clock, as it was signed", 42),
-        "signature": note("Ed25519 over the answer message, base64", SIGNATURE_EXAMPLE),
+        "signature": a_signature("Ed25519 over the answer message"),
     },
     interactions.InteractionState: {
         "id": an_id("int", "The question's id"),
@@ -71,11 +71,15 @@ QUESTIONS: Final[Notes] = {
             enum=["withdrawn", "abandoned", "revoked"],
         ),
     },
-    interactions.SimulateRequest: {"choice": note("One of the question's choices, to the letter", "Approve")},
+    interactions.SimulateRequest: {
+        "choice": note(
+            "One of the question's choices, to the letter", "Approve", minLength=1, maxLength=limits.CHOICE_MAX_CHARS
+        )
+    },
     interactions.AnswerRequest: {
         "choice_index": CHOICE_INDEX,
         "answered_at": a_time("The phone's clock", 42),
-        "signature": note("Ed25519 over the answer message, base64", SIGNATURE_EXAMPLE),
+        "signature": a_signature("Ed25519 over the answer message"),
     },
     interactions.AnswerResponse: {
         "id": an_id("int", "The question's id"),

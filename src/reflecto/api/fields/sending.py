@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from reflecto.api.fields import patterns
 from reflecto.api.fields.note import (
     DELIVERED_TO,
     DEVICE_TYPE,
@@ -64,11 +65,13 @@ SENDING: Final[Notes] = {
             "report.md",
             minLength=1,
             maxLength=limits.FILENAME_MAX_CHARS,
+            pattern=patterns.FILENAME,
         ),
         "content": note(
             f"The text; at most {limits.DOCUMENT_MAX_BYTES} bytes of UTF-8",
             "# Nightly report\n\nAll green.\n",
             minLength=1,
+            maxLength=limits.DOCUMENT_MAX_BYTES,
         ),
         "title": text_of_bytes("A line above the file's name", "Nightly report", limits.TITLE_MAX_BYTES),
         "device": SELECTOR,
@@ -89,6 +92,7 @@ SENDING: Final[Notes] = {
             f"When: Unix seconds, or RFC 3339 with an offset; {limits.REMINDER_MIN_AHEAD_SECONDS} seconds to 365 days "
             "ahead",
             REMINDER_EXAMPLE,
+            pattern=patterns.DATE_TIME,
         ),
         "title": text_of_bytes("A line above it", "Work", limits.TITLE_MAX_BYTES),
         "device": SELECTOR,
