@@ -31,6 +31,7 @@ NOT_IN_SCHEMAS = {
     "invalid_label": "nothing but invisible characters",
     "invalid_choice": "the choices are those of the question",
     "invalid_filename": "a device of Windows, or one of the rarer invisible characters",
+    "invalid_message": "a form that names other fields only",
     "message_too_long": "bytes are counted, of UTF-8",
     "invalid_title": "bytes are counted, of UTF-8",
     "invalid_url_title": "bytes are counted, of UTF-8; and only with `url`",

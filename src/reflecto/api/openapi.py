@@ -9,7 +9,7 @@ import msgspec
 
 from reflecto.api.fields import NOTES
 from reflecto.api.operations import OPERATIONS, TAGS
-from reflecto.api.operations.operation import JSON, TEXT, URLENCODED, AnyOperation, Parameter, Success
+from reflecto.api.operations.operation import JSON, TEXT, AnyOperation, Parameter, Success
 from reflecto.api.operations.pushover import PUSHOVER_NOTES, PushoverError
 from reflecto.api.operations.receipts import RECEIPT_NOTES
 from reflecto.api.operations.server import SERVER_NOTES
@@ -197,7 +197,7 @@ class _Drawing:
             if media_type == TEXT:
                 bounds = {"minLength": 1, "maxLength": MESSAGE_MAX_BYTES}
                 return {"type": "string", "description": "The message", **bounds}
-            return form_schema(self._components[model.__name__], may_be_bare=media_type == URLENCODED)
+            return form_schema(self._components[model.__name__])
 
         return {name: {"schema": schema_of(name)} for name in self._operation.body.forms}
 

@@ -34,24 +34,17 @@ def schemas_of(models: Sequence[type[msgspec.Struct]], notes: Notes) -> tuple[li
     return [_refine(dict(schema)) for schema in schemas], components
 
 
-def form_schema(model_schema: Schema, *, may_be_bare: bool) -> Schema:
+def form_schema(model_schema: Schema) -> Schema:
     """Return the schema of a model sent as a form: everything is text, and an empty field but `message` is none.
 
-    `may_be_bare`: a body that names no field is the message itself, and so nothing is required until one is named.
+    Nothing is required: a body that names no field is the message itself.
     """
     properties = {name: _as_form_field(name, field) for name, field in model_schema["properties"].items()}
     for name in properties.keys() - {"message"}:
         properties[name].pop("minLength", None)
         if "pattern" in properties[name]:
             properties[name]["pattern"] = f"^$|{properties[name]['pattern']}"
-    required = model_schema["required"]
-    if may_be_bare:
-        return {
-            "type": "object",
-            "properties": properties,
-            "dependentRequired": {name: required for name in properties if [name] != required},
-        }
-    return {"type": "object", "properties": properties, "required": required}
+    return {"type": "object", "properties": properties}
 
 
 def _refine_model(schema: Schema, notes: Mapping[str, Mapping[str, Any]]) -> None:
