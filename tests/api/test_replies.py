@@ -65,9 +65,7 @@ async def test_every_reply_of_the_api_forbids_storing_it(server: RunningServer, 
     assert {200, 201, 204, 400, 401, 404, 409} <= {reply.status_code for reply in replies}
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1", "/v1/", "/v1/interactions/", "/v2/interactions", "/v1/interactions/a/b", "/v1/%2e%2e/healthz"]
-)
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v2/interactions", "/v1/interactions/a/b", "/v1/%2e%2e/healthz"])
 async def test_a_path_that_is_not_there_is_404_in_the_usual_shape(server: RunningServer, path: str):
     for method in ("GET", "POST", "DELETE"):
         reply = await server.http.request(method, path)
