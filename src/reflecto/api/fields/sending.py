@@ -71,7 +71,6 @@ SENDING: Final[Notes] = {
             f"The text; at most {limits.DOCUMENT_MAX_BYTES} bytes of UTF-8",
             "# Nightly report\n\nAll green.\n",
             minLength=1,
-            maxLength=limits.DOCUMENT_MAX_BYTES,
         ),
         "title": text_of_bytes("A line above the file's name", "Nightly report", limits.TITLE_MAX_BYTES),
         "device": SELECTOR,
