@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Annotated, Final
+from typing import IO, Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
@@ -42,6 +42,8 @@ _BESIDE: Final = ("-wal", "-shm", "-journal")  # of the store that is replaced
 
 class BackupError(Exception):
     """The backup cannot be made or put back; the message says why and what to do. Nothing was overwritten."""
+
+    exit_code: ClassVar[int] = 2  # what the commands exit with: a file or a folder that cannot be taken
 
 
 class FileFacts(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Final
+from typing import ClassVar, Final
 
 from reflecto.core.ports.store import Store
 from reflecto.crypto.envelopes import KEY_BYTES, BoxKeys
@@ -23,6 +23,12 @@ class DataFolderError(Exception):
     """The data folder cannot be used as it is; the message says why and what to do."""
 
 
+class NoServerHereError(DataFolderError):
+    """No server has run in the folder that was named."""
+
+    exit_code: ClassVar[int] = 2  # what the commands exit with
+
+
 def make_folder(folder: Path) -> None:
     """Make the folder if it is missing; warn where others can change it. Raises: DataFolderError."""
     try:
@@ -35,10 +41,10 @@ def make_folder(folder: Path) -> None:
 
 
 def require_file(path: Path) -> None:
-    """Refuse a folder that no server has run in. Raises: DataFolderError."""
+    """Refuse a folder that no server has run in. Raises: NoServerHereError."""
     if path.is_file():
         return
-    raise DataFolderError(
+    raise NoServerHereError(
         f"no server has run in {path.parent}: there is no {path.name}. If yours has another data folder, name it with "
         "--data or REFLECTO_DATA; `reflecto serve` makes a new one"
     )

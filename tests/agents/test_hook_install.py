@@ -233,7 +233,7 @@ def test_a_byte_order_mark_stays(settings: Path):
 def test_settings_that_cannot_be_understood_are_left_as_they_are(settings: Path, capsys: Output, text: bytes):
     settings.write_bytes(text)
     for command in ("install", "uninstall"):
-        assert main(["hook", command, "claude-code"]) == 9
+        assert main(["hook", command, "claude-code"]) == 2  # nothing of the server's: a file here
         out, err = capsys.readouterr()
         assert out == ""
         assert err.startswith("Error: ")
@@ -244,7 +244,7 @@ def test_settings_that_cannot_be_understood_are_left_as_they_are(settings: Path,
 
 def test_a_folder_that_cannot_be_written_is_one_line(home: Path, capsys: Output):
     (home / "claude").write_text("a file where the folder should be")
-    assert main(["hook", "install", "claude-code"]) == 9
+    assert main(["hook", "install", "claude-code"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 

@@ -171,3 +171,26 @@ def test_the_line_of_the_page_installs_a_shells_completion_in_an_empty_home(shel
     if shutil.which(shell) is not None:
         checked = subprocess.run([shell, "-n", str(written)], capture_output=True, text=True, timeout=30, check=False)
         assert (checked.returncode, checked.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "suggested"),
+    [
+        (["sned"], "Did you mean 'send'?"),
+        (["token", "list"], "Did you mean 'tokens'?"),
+        (["tokens", "lst"], "Did you mean 'list'?"),
+        (["hook", "instal"], "Did you mean 'install' or 'uninstall'?"),
+        (["hook", "cladue-code"], "Did you mean 'claude-code'?"),
+        (["hook", "install", "claude"], "Did you mean 'claude-code'?"),
+        (["hook", "uninstall", "codx"], "Did you mean 'codex'?"),
+    ],
+)
+def test_a_mistyped_command_is_told_what_it_looks_like(typed: list[str], suggested: str, capsys: Output):
+    mistyped = typed[0] if typed[0] == "token" else typed[-1]
+    assert main(typed) == 2
+    assert capsys.readouterr().err.endswith(f"Error: No such command {mistyped!r}. {suggested}\n")
+
+
+def test_a_command_like_none_is_only_refused(capsys: Output):
+    assert main(["xyzzy"]) == 2
+    assert capsys.readouterr().err.endswith("Error: No such command 'xyzzy'.\n")

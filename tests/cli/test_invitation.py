@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 
 from reflecto import server
+from reflecto.cli.invitation import who_answers
 from reflecto.cli.main import main
+from reflecto.cli.server_options import folder_option
 from reflecto.config import Settings
 from reflecto.core.enrolment import Invitation
+from reflecto.core.model import Owner
 from reflecto.server import Announce
 
 Output = pytest.CaptureFixture[str]
@@ -54,6 +57,14 @@ def test_the_hint_at_further_codes_names_the_folder_they_must_be_made_in(serve_a
     assert "reflecto invite\n" in serve_at("https://reflecto.example")
     folder = tmp_path / "my data"
     assert f"reflecto invite --data '{folder}'\n" in serve_at("https://reflecto.example", "--data", str(folder))
+
+
+def test_the_command_that_invite_prints_works_on_the_same_folder(tmp_path: Path):
+    folder = tmp_path / "my data"
+    owner = Owner(id="own_1", created_at=0, device_labels=())
+    who = who_answers(owner, folder_option(Settings(data=folder)), new_owner=False)
+    assert who.endswith(f"reflecto invite --data '{folder}' --new-owner")
+    assert who_answers(owner, folder_option(Settings()), new_owner=False).endswith("reflecto invite --new-owner")
 
 
 def test_invite_says_the_same(tmp_path: Path, capsys: Output):

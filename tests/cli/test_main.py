@@ -11,10 +11,12 @@ import click
 import pytest
 
 import reflecto
+from reflecto.backup import BackupError
 from reflecto.cli import main as entry
 from reflecto.cli.exits import Exit
 from reflecto.client import errors
 from reflecto.config import ConfigError
+from reflecto.data_folder import DataFolderError, NoServerHereError
 
 Output = pytest.CaptureFixture[str]
 CLI_DOCUMENT = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -45,6 +47,14 @@ def failing(monkeypatch: pytest.MonkeyPatch):
         (errors.Unreachable("bad"), 5),
         (errors.AuthenticationError("bad"), 6),
         (OSError(errno.EADDRINUSE, "bad"), 9),
+        (OSError(errno.EACCES, "a port that is root's"), 9),
+        pytest.param(OSError(errno.ENOSPC, "bad", "backup.tar"), 9, id="a full disk"),
+        (OSError(errno.ENOENT, "bad", "report.csv"), 2),
+        (OSError(errno.EISDIR, "bad", "folder"), 2),
+        (OSError(errno.EACCES, "bad", "secret"), 2),
+        (BackupError("bad"), 2),
+        (NoServerHereError("bad"), 2),
+        (DataFolderError("bad"), 9),
         (ModuleNotFoundError("bad", name="starlette"), 9),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),

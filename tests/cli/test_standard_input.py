@@ -1,7 +1,10 @@
 """What comes through a pipe: UTF-8, with or without Windows' mark, and nothing else."""
 
 import io
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -36,3 +39,22 @@ def test_an_endless_text_is_read_to_its_bound_and_no_character_is_cut(monkeypatc
 
 def test_a_file_has_no_mark_either():
     assert text_of(b"\xef\xbb\xbfa;b\r\n") == "a;b\r\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["ask", "-"], ["send", "-"], ["file", "-", "--name", "a.txt"], ["devices", "--token", "-"]],
+    ids=" ".join,
+)
+def test_standard_input_that_cannot_be_read_is_bad_usage(tmp_path: Path, command: list[str]):
+    with (tmp_path / "written").open("wb") as only_written:
+        ran = subprocess.run(
+            [sys.executable, "-m", "reflecto.cli.main", *command, "--url", "http://127.0.0.1:9"],
+            env=os.environ | {"REFLECTO_TOKEN": "rfk_live_" + "a" * 32},
+            stdin=only_written,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "cannot be read from standard input" in ran.stderr

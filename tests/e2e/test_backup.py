@@ -45,7 +45,7 @@ def run(*arguments: str | Path) -> CompletedProcess[str]:
 def refused(*arguments: str | Path) -> str:
     """Run a command that must fail with one line, and return that."""
     ran = run_reflecto(*arguments)
-    assert (ran.returncode, ran.stdout) == (9, "")
+    assert (ran.returncode, ran.stdout) == (2, "")
     assert len(ran.stderr.splitlines()) == 1, ran.stderr
     return ran.stderr
 

@@ -50,7 +50,7 @@ def test_where_no_server_has_run_it_makes_nothing_and_says_where_it_looked(data:
 
     refused = run_reflecto("invite", "--data", data)
 
-    assert (refused.returncode, refused.stdout) == (9, "")
+    assert (refused.returncode, refused.stdout) == (2, "")
     assert len(refused.stderr.splitlines()) == 1
     assert f"no server has run in {data}" in refused.stderr
     assert "--data or REFLECTO_DATA" in refused.stderr

@@ -2,6 +2,7 @@
 
 import io
 
+import msgspec
 import pytest
 
 from reflecto.phone import effects
@@ -112,3 +113,20 @@ def test_one_key_acknowledges_an_emergency_and_the_others_silence_it_here(ringin
     assert ringing.console.press(b"1") == Silence(())
     assert ringing.console.press(key) == Acknowledge(going_on.id)
     assert ringing.console.press(b"1") == TapOn(question(1).id, 0)
+
+
+def test_with_two_emergencies_the_line_names_the_one_that_the_key_acknowledges(ringing: Ringing):
+    first = emergency(id=id_of("msg", 8), message="<b>Disk</b>\nfull", html=True)
+    second = emergency(title="Fire in the machine room, second floor")
+    ringing.state = phone(emergencies=(first, second))
+    for each in (first, second):
+        ringing.console.show(effects.AlarmRang(id=each.id, duration=30))
+    ringing.console.refresh(ringing.state, NOW)
+    shown = ringing.screen.getvalue()
+    assert "Emergency 1 of 2, Disk full, of CI, 1:00:00 left; a acknowledges this one everywhere" in shown
+    assert "any other key silences all here" in shown
+    assert ringing.console.press(b"a") == Acknowledge(first.id)
+    ringing.state = phone(emergencies=(msgspec.structs.replace(first, acknowledged=True), second))
+    ringing.console.refresh(ringing.state, NOW)
+    assert ringing.screen.getvalue().split("Emergency")[-1].startswith(" of CI, 1:00:00 left; a ")
+    assert ringing.console.press(b"a") == Acknowledge(second.id)

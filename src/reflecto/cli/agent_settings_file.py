@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from reflecto.agents.hook_settings import (
     Group,
@@ -27,6 +27,12 @@ _BYTE_ORDER_MARK: Final = "\ufeff"
 
 class SettingsFileError(Exception):
     """The file cannot be read, understood or written; it is as it was."""
+
+
+class UnusableSettingsFileError(SettingsFileError):
+    """The file cannot be read or understood."""
+
+    exit_code: ClassVar[int] = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ class SettingsFile:
         except FileNotFoundError:
             return cls(real, None)
         except (OSError, UnicodeDecodeError) as error:
-            raise SettingsFileError(f"cannot read {path}: {error}") from None
+            raise UnusableSettingsFileError(f"cannot read {path}: {error}") from None
         mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
         return cls(real, text.removeprefix(mark), mark)
 
@@ -91,7 +97,7 @@ class SettingsFile:
         return change
 
     def _unusable(self, error: UnusableSettingsError) -> SettingsFileError:
-        return SettingsFileError(f"{self.path} is left as it is, it cannot be used: {error}")
+        return UnusableSettingsFileError(f"{self.path} is left as it is, it cannot be used: {error}")
 
     @property
     def _memory(self) -> Path:

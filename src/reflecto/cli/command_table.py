@@ -28,6 +28,19 @@ class CommandTable(click.Group):
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
+    def resolve_command(  # noqa: D102 -- click's
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self._table() and not name.startswith("-") and not ctx.resilient_parsing:
+            # click looks for similar names only among commands that are imported already.
+            from difflib import get_close_matches
+
+            close = [repr(each) for each in get_close_matches(name, self._table())]
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002, D102 -- click's
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in self._table().items()])

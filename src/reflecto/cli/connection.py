@@ -2,14 +2,16 @@
 
 import json
 import os
+import shlex
 import stat
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+
+from reflecto.cli.streams import read_standard_input
 
 URL_VARIABLE: Final = "REFLECTO_URL"
 TOKEN_VARIABLE: Final = "REFLECTO_TOKEN"
@@ -68,13 +70,19 @@ def find_connection(
     stored_url, stored_token = stored.get("url"), stored.get("token")
     found_url = given_url or stored_url
     if not found_url:
-        raise click.UsageError(f"no server: run `reflecto login`, or set {URL_VARIABLE} or --url")
+        raise click.UsageError(f"no server: run `{login_command(None, config_file)}`, or set {URL_VARIABLE} or --url")
     if not given_token and stored_token and found_url.strip().rstrip("/") != (stored_url or "").rstrip("/"):
         raise click.UsageError(f"the token in {path} is for another server; set {TOKEN_VARIABLE} or --token")
     found_token = given_token or stored_token
     if not found_token:
-        raise click.UsageError(f"no token: run `reflecto login`, or set {TOKEN_VARIABLE} or --token")
+        raise click.UsageError(f"no token: run `{login_command(url, config_file)}`, or set {TOKEN_VARIABLE} or --token")
     return Connection(found_url, found_token)
+
+
+def login_command(url: str | None, config_file: Path | None) -> str:
+    """Return how to log in to the server, and into the file, that this command was given."""
+    given = (("--url", url), ("--config", config_file))
+    return " ".join(["reflecto login", *(f"{name} {shlex.quote(str(value))}" for name, value in given if value)])
 
 
 def find_url(url: str | None, config_file: Path | None, environ: Mapping[str, str] = os.environ) -> str | None:
@@ -96,7 +104,7 @@ def client_file(config_file: Path | None, environ: Mapping[str, str] = os.enviro
 
 def read_token(option: str | None) -> str | None:
     """Return the token an option gives, read from standard input for "-"."""
-    return sys.stdin.read(_TOKEN_MAX_CHARS).strip() if option == "-" else option
+    return read_standard_input(_TOKEN_MAX_CHARS, "the token").strip() if option == "-" else option
 
 
 def read_client_file(path: Path, *, is_required: bool) -> dict[str, str]:
@@ -109,7 +117,7 @@ def read_client_file(path: Path, *, is_required: bool) -> dict[str, str]:
             parsed = tomllib.load(file)
     except FileNotFoundError:
         if is_required:
-            raise click.UsageError(f"{path} does not exist; `reflecto login` writes it") from None
+            raise click.UsageError(f"{path} does not exist; `{login_command(None, path)}` writes it") from None
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise click.UsageError(f"cannot read {path}: {error}") from None

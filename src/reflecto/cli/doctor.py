@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reflecto.cli.connection import Connection, connection_options, find_connection, find_url
+from reflecto.cli.connection import Connection, connection_options, find_connection, find_url, login_command
 from reflecto.cli.exits import message_of
 from reflecto.cli.findings import Finding, failed, ok, show, skipped
 from reflecto.cli.progress_line import ProgressLine
@@ -67,7 +67,7 @@ def examine(
         yield ok("configuration", f"{connection.url}, and a token for it")
         server_url: str | None = connection.url
     except click.UsageError as error:
-        yield failed("configuration", message_of(error), "reflecto login --url https://reflecto.example")
+        yield failed("configuration", message_of(error), login_command(url or "https://reflecto.example", config_file))
         server_url = find_url(url, config_file)
     if server_url is None:
         return

@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import TextIO
+from typing import Final, TextIO
 
 import click
 
@@ -33,6 +33,10 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
+# A path that was named wrong. That a disk is full or broken is nobody's usage.
+_UNUSABLE_PATH: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+
+
 def exit_code_of(error: Exception) -> int | None:
     """Return what to exit with for a failure that a person caused or can mend; None for a fault in this program.
 
@@ -44,6 +48,8 @@ def exit_code_of(error: Exception) -> int | None:
     if isinstance(error, ModuleNotFoundError):
         return None if (error.name or "").startswith("reflecto") else Exit.FAILED
     if _is_config_error(error):
+        return Exit.USAGE
+    if isinstance(error, _UNUSABLE_PATH) and error.filename is not None:  # of a socket there is no name
         return Exit.USAGE
     if isinstance(error, OSError) or type(error).__module__.startswith("reflecto."):
         return Exit.FAILED

@@ -10,6 +10,7 @@ import click
 from reflecto.cli.output import put, tell
 from reflecto.cli.send import counted
 from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, sender_options
+from reflecto.cli.streams import read_bytes
 from reflecto.contract.limits import DOCUMENT_MAX_BYTES
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def send_file(
             raise click.UsageError("only one of PATH and --token can come from standard input")
         if name is None:
             raise click.UsageError("what comes from standard input needs a --name, such as report.csv")
-        content = sys.stdin.buffer.read(DOCUMENT_MAX_BYTES + 1)
+        content = read_bytes(sys.stdin.buffer, DOCUMENT_MAX_BYTES + 1, "the file")
         return client.send_file(filename=name, content=content, title=title, device=device)
 
     return Sender(url, token, config_file, retry_for, as_json).run(action)

@@ -20,14 +20,17 @@ def show_invitation(invitation: Invitation, public_url: str) -> None:
     click.echo("In a terminal:  reflecto phone " + link)
 
 
-def who_answers(joined: Owner | None, *, new_owner: bool) -> str:
-    """Return whose questions the phone will get and answer: those of the owner it joins, or of a new owner."""
+def who_answers(joined: Owner | None, folder_option: str, *, new_owner: bool) -> str:
+    """Return whose questions the phone will get and answer: those of the owner it joins, or of a new owner.
+
+    `folder_option` is what a further command needs to find the same store.
+    """
     if joined is not None:
         others = ", ".join(joined.device_labels) or "no device so far"
         return (
             f"This phone joins an owner who has: {others}.\n"
             "It gets every question that comes to them, and a tap on it counts like one of theirs.\n"
-            "For another person, who must not answer your questions:  reflecto invite --new-owner"
+            f"For another person, who must not answer your questions:  reflecto invite{folder_option} --new-owner"
         )
     if new_owner:
         return (

@@ -8,7 +8,7 @@ import click
 
 from reflecto.bootstrap import open_services
 from reflecto.cli.invitation import show_invitation, who_answers
-from reflecto.cli.server_options import server_options
+from reflecto.cli.server_options import folder_option, server_options
 from reflecto.config import Settings, load_settings
 from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation, OwnerChoiceError
 from reflecto.core.model import Owner
@@ -47,7 +47,7 @@ def invite(
         made = {"code": invitation.code, "url": invitation.link(url), "expires_at": invitation.expires_at}
         click.echo(json.dumps(made))
         return
-    click.echo(who_answers(joined, new_owner=new_owner) + "\n")
+    click.echo(who_answers(joined, folder_option(settings), new_owner=new_owner) + "\n")
     click.echo("Open this link on the phone within 10 minutes, scan the code, or type it:\n")
     show_invitation(invitation, url)
 

@@ -1,7 +1,6 @@
 """`reflecto serve`: the server, ready to pair."""
 
 import json
-import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ import click
 
 from reflecto import server
 from reflecto.cli.invitation import show_invitation
-from reflecto.cli.server_options import server_options
+from reflecto.cli.server_options import folder_option, server_options
 from reflecto.config import Settings, load_settings
 from reflecto.core.enrolment import Invitation
 
@@ -39,8 +38,7 @@ def _announce(settings: Settings, url: str, _listening: str, invitation: Invitat
         click.echo("\nPair your first phone within 10 minutes. Open this link on it, scan the code, or type it:\n")
         show_invitation(invitation, url)
         # Without the folder it would make a code in another store, which this server refuses.
-        folder = "" if settings.data == Settings().data else f" --data {shlex.quote(str(settings.data.absolute()))}"
-        click.echo(f"Too late, or another phone of yours:  reflecto invite{folder}\n")
+        click.echo(f"Too late, or another phone of yours:  reflecto invite{folder_option(settings)}\n")
     sys.stdout.flush()
 
 

@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 
@@ -37,13 +38,21 @@ def fill_missing_streams() -> None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  lives as long as the process
 
 
+def read_bytes(stdin: BinaryIO, max_bytes: int, what: str) -> bytes:
+    """Return what standard input has, up to `max_bytes`. Raises: click.UsageError where it cannot be read."""
+    try:
+        return stdin.read(max_bytes)
+    except OSError as error:  # a folder, or open for writing only
+        raise click.UsageError(f"{what} cannot be read from standard input: {error.strerror or error}") from None
+
+
 def read_standard_input(max_chars: int, what: str) -> str:
     """Return text from standard input, without the byte order mark of Windows. Raises: click.UsageError."""
     stdin = getattr(sys.stdin, "buffer", None)
     if stdin is None:  # replaced by something that holds text already
         return sys.stdin.read(max_chars).removeprefix("\ufeff")
     encoding = sys.stdin.encoding if sys.platform == "win32" else "utf-8"
-    read = stdin.read(max_chars * 4)
+    read = read_bytes(stdin, max_chars * 4, what)
     try:
         # A character may be cut off at the end of what was read.
         text = codecs.getincrementaldecoder(encoding)().decode(read, final=len(read) < max_chars * 4)

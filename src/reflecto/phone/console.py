@@ -2,16 +2,20 @@
 
 import time
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from reflecto.contract.visibility import visible
 from reflecto.phone import effects
 from reflecto.phone.effects import Effect
 from reflecto.phone.focus import Focus, chosen, follow, read_key, switch
 from reflecto.phone.lines import LineWriter, token_lines
+from reflecto.phone.markup import read_html
 from reflecto.phone.state import OpenEmergency, PhoneState, Question
+from reflecto.terminal.columns import clip
 from reflecto.terminal.live_line import LiveLine
 from reflecto.terminal.times import duration
+
+_TITLE_COLUMNS: Final = 24  # of an emergency in the status line
 
 
 class TapOn(NamedTuple):
@@ -157,8 +161,12 @@ class Console:
         return f"{status}{others}; q quits; {keys}"
 
     def _emergency_status(self, emergency: OpenEmergency) -> str:
-        status = f"Emergency of {visible(emergency.source)}, {duration(emergency.expires_at - self._now())} left"
+        which = ""
+        if len(self._emergencies) > 1:  # the key ends only one: say which
+            text = emergency.title or (read_html(emergency.message).text if emergency.html else emergency.message)
+            which = f" 1 of {len(self._emergencies)}, {clip(visible(' '.join(text.split())), _TITLE_COLUMNS)},"
+        status = f"Emergency{which} of {visible(emergency.source)}, {duration(emergency.expires_at - self._now())} left"
         if not self.takes_keys:
             return status
-        silences = "; any other key silences it here" if self._is_ringing() else ""
-        return f"{status}; a acknowledges it everywhere{silences}"
+        silences = f"; any other key silences {'all' if which else 'it'} here" if self._is_ringing() else ""
+        return f"{status}; a acknowledges {'this one' if which else 'it'} everywhere{silences}"
