@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,8 @@ def test_it_says_who_can_answer_what(server: ServerProcess, data: Path):
     joining = run_reflecto("invite", "--data", data).stdout
     assert "This phone joins an owner who has: Ada’s phone." in joining
     assert "a tap on it counts like one of theirs" in joining
-    assert "For another person, who must not answer your questions:  reflecto invite --new-owner" in joining
+    told = f"For another person, who must not answer your questions:  reflecto invite --data {shlex.quote(str(data))}"
+    assert f"{told} --new-owner" in joining
 
     other = run_reflecto("invite", "--data", data, "--new-owner").stdout
     assert "This phone is another person's." in other
