@@ -1,10 +1,12 @@
 """What `reflecto serve` and `reflecto invite` tell a person about pairing: also when a phone cannot open the link."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from reflecto import server
+from reflecto.bootstrap import open_services
 from reflecto.cli.invitation import who_answers
 from reflecto.cli.main import main
 from reflecto.cli.server_options import folder_option
@@ -67,7 +69,13 @@ def test_the_command_that_invite_prints_works_on_the_same_folder(tmp_path: Path)
     assert who_answers(owner, folder_option(Settings()), new_owner=False).endswith("reflecto invite --new-owner")
 
 
+async def run_a_server_once(folder: Path) -> None:
+    services = await open_services(Settings(data=folder))
+    await services.store.close()
+
+
 def test_invite_says_the_same(tmp_path: Path, capsys: Output):
+    asyncio.run(run_a_server_once(tmp_path / "data"))
     assert main(["invite", "--data", str(tmp_path / "data"), "--public-url", "http://nas:8787"]) == 0
     printed = capsys.readouterr().out
     assert "  Link  http://nas:8787/enroll#" in printed
