@@ -329,7 +329,7 @@ def test_devices_are_read_again_after_a_lost_reply(server: SendingServer, connec
     )
 
 
-def test_a_file_is_sent_to_the_byte_under_its_own_or_another_name(
+def test_a_file_is_sent_as_it_is_but_for_its_byte_order_mark_under_its_own_or_another_name(
     server: SendingServer, connect: Connect, tmp_path: Path
 ):
     path = tmp_path / "report.csv"
@@ -340,7 +340,7 @@ def test_a_file_is_sent_to_the_byte_under_its_own_or_another_name(
     assert [fields for _, fields in server.accepted] == [
         {"filename": "report.csv", "content": "day;\r\né\n"},
         {"filename": "orders.csv", "content": "day;\r\né\n", "title": "Orders", "device": "phone"},
-        {"filename": "a.txt", "content": "\ufeffx"},
+        {"filename": "a.txt", "content": "x"},
     ]
     assert sent == reflecto.SentFile(f"doc_{1:032x}", 9, (PHONE,), ())
 
