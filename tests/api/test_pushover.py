@@ -44,6 +44,14 @@ def form(sender: Program) -> bytes:
     return urlencode({"token": sender.token, "user": "me", "message": "50% ä & more", "priority": "1"}).encode()
 
 
+async def test_a_body_that_names_no_field_is_the_message_itself(
+    server: RunningServer, phone: DeviceActor, sender: Program
+):
+    sent = await sender.http.post(PATH, params={"token": sender.token}, content="50% & more")
+    assert sent.status_code == 200
+    assert (await latest(server, phone))["message"] == "50% & more"
+
+
 @pytest.mark.parametrize(
     "headers", [{"content-type": "application/x-www-form-urlencoded"}, {}, {"content-type": "text/plain"}]
 )

@@ -95,7 +95,10 @@ class PushoverReader:
         is_object = body[:BLANK_MAX_BYTES].lstrip()[:1] == b"{"
         if is_object or call.media_type == "application/json":
             return self._parse_json(body)
-        return self._parse_form(body)
+        if not body.strip():
+            return {}
+        # A body that names no field is the message itself, as everywhere messages are taken.
+        return self._parse_form(body) or {"message": _text_of(body[:SEND_BODY_MAX_BYTES])}
 
     async def _read_body(self, call: Call) -> bytes:
         """Return the body. What has come of large ones is counted, not what may come: who only waits holds nothing."""
