@@ -11,11 +11,11 @@ BUSY_TIMEOUT_MS: Final = 5_000  # `reflecto invite` may hold the write lock for 
 LOG_BYTES: Final = 4 * 1024 * 1024
 WAL_KEPT_BYTES: Final = 64 * 1024 * 1024  # a burst may grow the log beyond; it is cut back to this
 
+LOG_TRIES: Final = 20  # to get a new file its log; each may wait for one other process that is about to
+
 _PRAGMAS: Final = (
-    "PRAGMA journal_mode = WAL",  # readers never wait for the writer
     "PRAGMA synchronous = FULL",  # a commit is on the disk before anybody is told
     "PRAGMA foreign_keys = ON",  # deleting an owner or device takes what is theirs
-    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
     f"PRAGMA journal_size_limit = {WAL_KEPT_BYTES}",
     "PRAGMA secure_delete = ON",  # what was acknowledged is overwritten, not left in free pages
     "PRAGMA temp_store = MEMORY",
@@ -38,6 +38,7 @@ def open_connection(path: Path, *, read_only: bool = False, log_bytes: int = LOG
         path.touch(mode=0o600)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
+        _keep_log(connection)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
@@ -48,6 +49,24 @@ def open_connection(path: Path, *, read_only: bool = False, log_bytes: int = LOG
         connection.close()
         raise
     return connection
+
+
+def _keep_log(connection: sqlite3.Connection) -> None:
+    """Write through a log (WAL), so that readers never wait for the writer. Raises: sqlite3.Error.
+
+    Where others open the same new file, SQLite refuses the change at once, whatever the time-out: wait for their locks.
+    """
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    for remaining in reversed(range(LOG_TRIES)):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if not remaining or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+        else:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
 
 
 def migrate(connection: sqlite3.Connection) -> None:
