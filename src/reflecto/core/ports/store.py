@@ -1,8 +1,9 @@
 """The store: the server's memory.
 
 Every method is one atomic verb: all of it happens or nothing, and what it returned is durable.
-Any of them raises `StoreUnavailableError` when the store cannot be read or written; then nothing happened. On a
-disk that is nearly full, what acknowledges, answers, withdraws and deletes goes on, and the rest is refused.
+Any of them raises `StoreUnavailableError` when the store cannot be read or written; then nothing happened, unless
+it is the `OutcomeUnknownError` of a store on another machine. On a disk that is nearly full, what acknowledges,
+answers, withdraws and deletes goes on, and the rest is refused.
 `now` is Unix seconds; a store has no clock of its own.
 """
 
@@ -47,6 +48,10 @@ from reflecto.core.rules.outcomes import (
 
 class StoreUnavailableError(Exception):
     """The store cannot be read or written right now (disk full, read-only, locked)."""
+
+
+class OutcomeUnknownError(StoreUnavailableError):
+    """The store did not say in time whether it happened: it may have, or may still. The same again tells."""
 
 
 class Store(Protocol):

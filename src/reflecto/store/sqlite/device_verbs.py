@@ -11,7 +11,7 @@ from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues, delete_step
 from reflecto.store.sqlite.statements import add_device, count_devices, is_device, owner_exists
-from reflecto.store.sqlite.tables import DEVICE_CHANGES, DEVICES, SETUP_CODES, TOKENS
+from reflecto.store.tables import DEVICE_CHANGES, DEVICES, SETUP_CODES, TOKENS
 
 OWNER_ROWS: Final = 200  # of these tables deleted in one transaction when an owner leaves
 _MANY: Final = ("reminders", "interactions")

@@ -12,7 +12,7 @@ from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.statements import is_device, is_live_token
-from reflecto.store.sqlite.tables import EMERGENCIES
+from reflecto.store.tables import EMERGENCIES
 
 _ACTIVE: Final = "status = 'active' AND expires_at > ?"
 

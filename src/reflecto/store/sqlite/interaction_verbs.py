@@ -19,7 +19,7 @@ from reflecto.store.sqlite.statements import (
     is_live_token,
     phone_ids,
 )
-from reflecto.store.sqlite.tables import INTERACTIONS, TAPS
+from reflecto.store.tables import INTERACTIONS, TAPS
 
 
 class InteractionVerbs:

@@ -11,7 +11,7 @@ from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.statements import add_device, count_devices, is_device
-from reflecto.store.sqlite.tables import PAIRINGS
+from reflecto.store.tables import PAIRINGS
 
 _WRITE: Final = PAIRINGS.insert.replace("INSERT", "REPLACE", 1)
 

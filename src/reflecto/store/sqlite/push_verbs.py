@@ -4,7 +4,7 @@ import sqlite3
 
 from reflecto.core.model import PushBacklog, PushSubscription, PushTarget
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.tables import PUSH_SUBSCRIPTIONS
+from reflecto.store.tables import PUSH_SUBSCRIPTIONS
 
 
 class PushVerbs:

@@ -8,7 +8,7 @@ from reflecto.core.rules.outcomes import Relaying
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues, delete_step
-from reflecto.store.sqlite.tables import QUEUES
+from reflecto.store.tables import QUEUES
 
 
 class QueueVerbs:

@@ -10,7 +10,7 @@ from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.statements import is_live_token
-from reflecto.store.sqlite.tables import REMINDERS
+from reflecto.store.tables import REMINDERS
 
 
 class ReminderVerbs:

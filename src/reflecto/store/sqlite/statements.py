@@ -5,7 +5,7 @@ from typing import Final
 
 from reflecto.core.model import Device, Interaction
 from reflecto.core.rules.interactions import is_retained
-from reflecto.store.sqlite.tables import DEVICES, INTERACTIONS
+from reflecto.store.tables import DEVICES, INTERACTIONS
 
 IS_PENDING: Final = "status = 'pending' AND expires_at > :now AND (tether IS NULL OR awaited_until + tether > :now)"
 

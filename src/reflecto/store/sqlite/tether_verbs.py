@@ -10,7 +10,7 @@ from reflecto.core.rules.tethers import judge_abandonment, judge_hold
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
 from reflecto.store.sqlite.statements import find_interaction
-from reflecto.store.sqlite.tables import INTERACTIONS
+from reflecto.store.tables import INTERACTIONS
 
 _NOTE: Final = "UPDATE interactions SET awaited_until = ? WHERE id = ?"
 

@@ -8,7 +8,7 @@ from reflecto.core.rules.additions import judge_token
 from reflecto.core.rules.outcomes import Addition
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.statements import is_device, owner_exists
-from reflecto.store.sqlite.tables import TOKENS
+from reflecto.store.tables import TOKENS
 
 
 class TokenVerbs:

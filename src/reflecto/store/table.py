@@ -31,6 +31,11 @@ WORDS: Final = Column(
 )  # words without spaces, as one text
 
 
+def numbered(count: int, first: int = 1) -> str:
+    """Return the places of so many values as PostgreSQL writes them: `$1, $2, …`."""
+    return ", ".join(f"${place}" for place in range(first, first + count))
+
+
 class Table(Generic[R]):
     """The fields of `record` as columns of the table `name`, in their order; `special` are those that are not plain.
 
@@ -51,6 +56,7 @@ class Table(Generic[R]):
         self.select = f"SELECT {self.columns} FROM {name}"
         values = ", ".join("?" for _ in self.names)
         self.insert = f"INSERT INTO {name} ({self.columns}) VALUES ({values})"
+        self.numbered_insert = f"INSERT INTO {name} ({self.columns}) VALUES ({numbered(len(self.names))})"
 
     def of(self, row: Row) -> R:
         """Return the record of a row of `columns`."""

@@ -17,7 +17,7 @@ from reflecto.core.model import (
     Tap,
     Token,
 )
-from reflecto.store.sqlite.table import FLAG, WORDS, Column, Table
+from reflecto.store.table import FLAG, WORDS, Column, Table
 
 CLASS: Final = Column("class")
 

@@ -1,0 +1,124 @@
+"""Verbs in batches: what waits while a batch is under way is the next one, in one transaction.
+
+Each batch locks its owners, loads what its verbs need, lets each verb judge in the order of arrival, and writes.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar, cast
+
+import asyncpg
+
+from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.store.postgres.changed import Changed
+from reflecto.store.postgres.connection import Connection
+from reflecto.store.postgres.facts import Facts, Needs
+from reflecto.store.postgres.locking import Locking
+from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, Waiting
+from reflecto.store.postgres.writer import Writer
+from reflecto.store.postgres.writing import write
+
+T = TypeVar("T")
+Judge = Callable[[Facts], T]
+Say = Callable[[Connection, Changed], Awaitable[None]]
+
+BATCH_VERBS: Final = 256
+BATCH_BYTES: Final = 4 * 1024 * 1024
+
+logger = logging.getLogger(__name__)
+
+
+class _Verb(Waiting):
+    """A verb that waits for its batch; `size` are the bytes it brings."""
+
+    __slots__ = ("judge", "needs", "size")
+
+    def __init__(self, needs: Needs, judge: Judge[Any], size: int) -> None:
+        super().__init__()
+        self.needs = needs
+        self.judge = judge
+        self.size = size
+
+
+class Batches:
+    """Runs verbs on `writer`'s connection. `say` writes a transaction's news, for the other processes."""
+
+    def __init__(self, writer: Writer, locking: Locking, say: Say) -> None:
+        self._writer = writer
+        self._locking = locking
+        self._say = say
+        self._waiting: list[_Verb] = []
+        self._arrived = asyncio.Event()
+        self._closed = False
+        self._task = asyncio.get_running_loop().create_task(self._work())
+
+    async def run(self, needs: Needs, judge: Judge[T], size: int = 0) -> T:
+        """Return what `judge` returned, once it is durable.
+
+        Raises: StoreUnavailableError, nothing happened; OutcomeUnknownError, it may have.
+        """
+        if self._closed or len(self._waiting) >= WAITING_MAX:
+            raise StoreUnavailableError("the store is closed" if self._closed else "the database has stalled")
+        verb = _Verb(needs, judge, size)
+        self._waiting.append(verb)
+        self._arrived.set()
+        return cast("T", await verb.result())
+
+    async def close(self) -> None:
+        """Commit what is waiting and stop."""
+        self._closed = True
+        self._arrived.set()
+        await asyncio.wait([self._task], timeout=ANSWER_SECONDS)
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        for verb in self._waiting:
+            verb.give_up()
+        self._writer.drop()
+
+    async def _work(self) -> None:
+        while not self._closed or self._waiting:
+            await self._arrived.wait()
+            if not self._closed:
+                self._arrived.clear()
+            while batch := self._next():
+                await self._settle(batch)
+
+    def _next(self) -> list[_Verb]:
+        """Return the next batch: verbs that still have somebody waiting, as many as one transaction should have."""
+        batch: list[_Verb] = []
+        size, taken = 0, 0
+        for verb in self._waiting:
+            if len(batch) >= BATCH_VERBS or size >= BATCH_BYTES:
+                break
+            taken += 1
+            if not verb.future.done():
+                verb.has_begun = True
+                batch.append(verb)
+                size += verb.size
+        del self._waiting[:taken]
+        return batch
+
+    async def _settle(self, batch: list[_Verb]) -> None:
+        """Commit the batch and hand out what came of it; where that fails, each verb by itself."""
+        try:
+            results = await self._writer.commit(lambda connection: self._judge(connection, batch))
+        except Exception as error:
+            if len(batch) > 1:  # of one verb's rules or statements: it alone shall have it
+                for verb in batch:
+                    await self._settle([verb])
+            elif isinstance(error, (asyncpg.PostgresError, StoreUnavailableError)):
+                batch[0].fail(StoreUnavailableError(str(error)))
+            else:
+                logger.exception("a verb failed")
+                batch[0].fail(error)
+            return
+        for verb, result in zip(batch, results, strict=True):
+            verb.succeed(result)
+
+    async def _judge(self, connection: Connection, batch: Sequence[_Verb]) -> list[Any]:
+        facts = await self._locking.lock(connection, [verb.needs for verb in batch])
+        results = [verb.judge(facts) for verb in batch]
+        await write(connection, facts)
+        await self._say(connection, facts.changed)
+        return results

@@ -1,0 +1,261 @@
+-- Times are Unix seconds. Blobs are ciphertext, hashes or public keys; labels are the only plaintext.
+-- What changes with every message has room on its pages (fillfactor), so that a new version of a row needs no new index
+-- entry, and is cleaned early.
+
+CREATE TABLE installation (
+    name  text PRIMARY KEY,
+    value text NOT NULL
+);
+
+-- One row a connection that writes: raised in each of its transactions, so that a lost reply can be looked up.
+CREATE TABLE writers (
+    id      text PRIMARY KEY,
+    batch   bigint NOT NULL,
+    seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
+
+CREATE TABLE owners (
+    id         text PRIMARY KEY,
+    created_at bigint NOT NULL
+);
+
+CREATE TABLE devices (
+    id              text PRIMARY KEY,
+    owner_id        text NOT NULL REFERENCES owners (id) ON DELETE CASCADE,
+    token_hash      bytea NOT NULL UNIQUE,
+    public_key      bytea NOT NULL,
+    signing_key     bytea NOT NULL,
+    label           text NOT NULL,
+    type            text NOT NULL,
+    class           text NOT NULL,
+    app_build       bigint,
+    created_at      bigint NOT NULL,
+    last_seen_at    bigint,
+    features        text NOT NULL DEFAULT '',
+    last_seq        bigint NOT NULL DEFAULT 0,
+    queue_entries   bigint NOT NULL DEFAULT 0,
+    queue_bytes     bigint NOT NULL DEFAULT 0,
+    relayed_entries bigint NOT NULL DEFAULT 0,
+    relayed_bytes   bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX devices_by_owner ON devices (owner_id);
+
+CREATE TABLE setup_codes (
+    hash         bytea PRIMARY KEY,
+    owner_id     text REFERENCES owners (id) ON DELETE CASCADE,
+    founds_owner boolean NOT NULL,
+    expires_at   bigint NOT NULL,
+    phone_id     text REFERENCES devices (id) ON DELETE CASCADE
+);
+CREATE INDEX setup_codes_by_owner ON setup_codes (owner_id);
+CREATE INDEX setup_codes_by_phone ON setup_codes (phone_id);
+
+CREATE TABLE tokens (
+    id           text PRIMARY KEY,
+    owner_id     text NOT NULL REFERENCES owners (id) ON DELETE CASCADE,
+    hash         bytea NOT NULL UNIQUE,
+    label        text NOT NULL,
+    test         boolean NOT NULL,
+    priority_cap text,
+    scopes       text NOT NULL,
+    created_at   bigint NOT NULL,
+    last_used_at bigint,
+    revoked_at   bigint,
+    short_hash   bytea
+) WITH (fillfactor = 80);
+CREATE INDEX tokens_by_owner ON tokens (owner_id);
+CREATE UNIQUE INDEX tokens_by_short_hash ON tokens (short_hash) WHERE short_hash IS NOT NULL;
+CREATE INDEX tokens_revoked ON tokens (revoked_at) WHERE revoked_at IS NOT NULL;
+
+CREATE TABLE interactions (
+    id            text PRIMARY KEY,
+    owner_id      text NOT NULL REFERENCES owners (id) ON DELETE CASCADE,
+    token_id      text NOT NULL,
+    test          boolean NOT NULL,
+    repeat_mark   bytea NOT NULL,
+    content_mark  bytea NOT NULL,
+    sealed        bytea NOT NULL,
+    choice_count  integer NOT NULL,
+    created_at    bigint NOT NULL,
+    expires_at    bigint NOT NULL,
+    status        text NOT NULL,
+    ended_at      bigint,
+    choice_index  integer,
+    answered_at   bigint,
+    device_id     text,
+    device_label  text,
+    signing_key   bytea,
+    signature     bytea,
+    tether        integer,
+    awaited_until double precision,
+    reason        text
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX interactions_by_mark ON interactions (token_id, repeat_mark, expires_at);
+CREATE INDEX interactions_pending ON interactions (owner_id, test, expires_at) WHERE status = 'pending';
+CREATE INDEX interactions_pending_by_token ON interactions (token_id) WHERE status = 'pending';
+CREATE INDEX interactions_by_end ON interactions ((coalesce(ended_at, expires_at)));
+CREATE INDEX interactions_tethered ON interactions ((awaited_until + tether))
+    WHERE status = 'pending' AND tether IS NOT NULL;
+
+CREATE TABLE queue (
+    device_id  text NOT NULL REFERENCES devices (id) ON DELETE CASCADE,
+    seq        bigint NOT NULL,
+    sender     text NOT NULL,
+    blob       bytea NOT NULL,
+    expires_at bigint NOT NULL,
+    urgency    text NOT NULL,
+    topic      text,
+    PRIMARY KEY (device_id, seq)
+) WITH (autovacuum_vacuum_scale_factor = 0.01);
+ALTER TABLE queue ALTER COLUMN blob SET STORAGE EXTERNAL; -- ciphertext does not get smaller
+CREATE INDEX queue_by_expiry ON queue (expires_at);
+CREATE INDEX queue_relayed ON queue (device_id, seq) WHERE sender <> 'server';
+
+CREATE TABLE push_subscriptions (
+    device_id text PRIMARY KEY REFERENCES devices (id) ON DELETE CASCADE,
+    endpoint  text NOT NULL UNIQUE,
+    p256dh    bytea NOT NULL,
+    auth      bytea NOT NULL,
+    since_seq bigint NOT NULL
+);
+
+CREATE TABLE pairings (
+    id                 text PRIMARY KEY,
+    owner_id           text NOT NULL REFERENCES owners (id) ON DELETE CASCADE,
+    phone_id           text NOT NULL REFERENCES devices (id) ON DELETE CASCADE,
+    expires_at         bigint NOT NULL,
+    status             text NOT NULL,
+    token_hash         bytea,
+    device_id          text,
+    public_key         bytea,
+    signing_key        bytea,
+    label              text,
+    type               text,
+    class              text,
+    app_build          bigint,
+    features           text NOT NULL DEFAULT '',
+    proof              bytea,
+    commitment         bytea,
+    phone_nonce        bytea,
+    device_nonce       bytea,
+    approval           text,
+    approval_proof     bytea,
+    approval_signature bytea
+);
+CREATE INDEX pairings_by_owner ON pairings (owner_id);
+CREATE INDEX pairings_by_phone ON pairings (phone_id);
+CREATE INDEX pairings_by_device ON pairings (device_id);
+CREATE INDEX pairings_by_expiry ON pairings (expires_at);
+
+CREATE TABLE reminders (
+    id         text PRIMARY KEY,
+    owner_id   text NOT NULL REFERENCES owners (id) ON DELETE CASCADE,
+    token_id   text NOT NULL,
+    sealed     bytea NOT NULL,
+    created_at bigint NOT NULL,
+    fire_at    bigint NOT NULL,
+    retry_at   bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX reminders_due ON reminders ((greatest(fire_at, retry_at)));
+CREATE INDEX reminders_by_token ON reminders (token_id, fire_at);
+CREATE INDEX reminders_by_owner ON reminders (owner_id);
+
+CREATE TABLE reminder_deliveries (
+    reminder_id text NOT NULL REFERENCES reminders (id) ON DELETE CASCADE,
+    device_id   text NOT NULL REFERENCES devices (id) ON DELETE CASCADE,
+    on_time     bytea NOT NULL,
+    late        bytea NOT NULL,
+    PRIMARY KEY (reminder_id, device_id)
+);
+CREATE INDEX reminder_deliveries_by_device ON reminder_deliveries (device_id);
+
+-- `callback` and the tags' hashes are readable; the message is sealed, once per device.
+-- A row whose time has run out is `expired` before `status` says so: expiry is decided by comparison.
+CREATE TABLE emergencies (
+    receipt           text PRIMARY KEY,
+    message_id        text NOT NULL,
+    owner_id          text NOT NULL REFERENCES owners (id) ON DELETE CASCADE,
+    token_id          text NOT NULL,
+    token_label       text NOT NULL,
+    retry_seconds     bigint NOT NULL,
+    created_at        bigint NOT NULL,
+    expires_at        bigint NOT NULL,
+    callback          text,
+    status            text NOT NULL,
+    ended_at          bigint,
+    device_id         text,
+    device_label      text,
+    last_delivered_at bigint NOT NULL,
+    next_round_at     bigint,
+    next_call_at      bigint,
+    calls             bigint NOT NULL DEFAULT 0,
+    called_back_at    bigint
+);
+CREATE INDEX emergencies_by_round ON emergencies (next_round_at) WHERE next_round_at IS NOT NULL;
+CREATE INDEX emergencies_by_call ON emergencies (next_call_at) WHERE next_call_at IS NOT NULL;
+CREATE INDEX emergencies_by_owner ON emergencies (owner_id);
+CREATE INDEX emergencies_by_token ON emergencies (token_id);
+CREATE INDEX emergencies_by_creation ON emergencies (created_at);
+
+CREATE TABLE emergency_tags (
+    receipt text NOT NULL REFERENCES emergencies (receipt) ON DELETE CASCADE,
+    hash    bytea NOT NULL,
+    PRIMARY KEY (hash, receipt)
+);
+CREATE INDEX emergency_tags_by_receipt ON emergency_tags (receipt);
+
+CREATE TABLE emergency_deliveries (
+    receipt   text NOT NULL REFERENCES emergencies (receipt) ON DELETE CASCADE,
+    device_id text NOT NULL REFERENCES devices (id) ON DELETE CASCADE,
+    blob      bytea NOT NULL,
+    PRIMARY KEY (receipt, device_id)
+);
+CREATE INDEX emergency_deliveries_by_device ON emergency_deliveries (device_id);
+
+CREATE TABLE monthly_counts (
+    token_id text PRIMARY KEY REFERENCES tokens (id) ON DELETE CASCADE,
+    month    text NOT NULL,
+    count    bigint NOT NULL
+);
+
+-- What follows is empty after a crash of the database or a promotion, and each process says again what is true.
+
+-- What transactions have changed, for the other processes. `xact` tells a reader which rows it cannot have seen yet.
+CREATE UNLOGGED TABLE news (
+    xact            xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    process_id      text NOT NULL,
+    at              timestamptz NOT NULL DEFAULT clock_timestamp(),
+    device_ids      text[] NOT NULL,
+    watched_ids     text[] NOT NULL,
+    ended_ids       text[] NOT NULL,
+    cancelled_calls text[] NOT NULL
+);
+CREATE INDEX news_by_xact ON news (xact);
+CREATE INDEX news_by_time ON news (at);
+
+-- A process of the server is live until `live_until`, which it raises each second.
+CREATE UNLOGGED TABLE processes (
+    id         text PRIMARY KEY,
+    live_until timestamptz NOT NULL,
+    version    text NOT NULL,
+    schema     integer NOT NULL,
+    address    text NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE UNLOGGED TABLE presence (
+    device_id  text NOT NULL,
+    process_id text NOT NULL REFERENCES processes (id) ON DELETE CASCADE,
+    PRIMARY KEY (device_id, process_id)
+);
+CREATE INDEX presence_by_process ON presence (process_id);
+
+-- How often something happened in one slot of a window: see `counters.py`.
+CREATE UNLOGGED TABLE counts (
+    window_name text NOT NULL,
+    key         text NOT NULL,
+    slot        bigint NOT NULL,
+    count       bigint NOT NULL,
+    ends_at     bigint NOT NULL,
+    PRIMARY KEY (window_name, key, slot)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX counts_by_end ON counts (ends_at);

@@ -1,0 +1,120 @@
+"""Seldom verbs: one transaction each, statement by statement, under the same locks as the batches."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar, cast
+
+import asyncpg
+
+from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.store.postgres.batches import Say
+from reflecto.store.postgres.changed import Changed
+from reflecto.store.postgres.connection import Connection
+from reflecto.store.postgres.facts import Facts, Needs
+from reflecto.store.postgres.locking import Locking
+from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, Waiting
+from reflecto.store.postgres.writer import Writer
+from reflecto.store.postgres.writing import write
+
+T = TypeVar("T")
+Body = Callable[["Transaction"], Awaitable[T]]
+
+# What touches two owners' rows, or founds one, comes before the locks of owners: the order is the same everywhere.
+_LOCK_INSTALLATION: Final = "SELECT pg_advisory_xact_lock(hashtext('reflecto installation'))"
+
+logger = logging.getLogger(__name__)
+
+
+class Transaction:
+    """An open transaction. Lock before anything is read that decides."""
+
+    def __init__(self, connection: Connection, locking: Locking) -> None:
+        self.connection = connection
+        self._locking = locking
+        self.facts: list[Facts] = []
+        self.changed = Changed()
+
+    async def lock_installation(self) -> None:
+        """Be the only one that founds an owner, or changes rows of two. Call it before `lock`."""
+        await self.connection.execute(_LOCK_INSTALLATION)
+
+    async def lock(self, needs: Needs) -> Facts:
+        """Lock the owners that `needs` are about and load what they name; changes of it are written at the end."""
+        facts = await self._locking.lock(self.connection, [needs])
+        self.facts.append(facts)
+        return facts
+
+
+class _Job(Waiting):
+    __slots__ = ("body",)
+
+    def __init__(self, body: Body[Any]) -> None:
+        super().__init__()
+        self.body = body
+
+
+class Transactions:
+    """Runs transactions on `writer`'s connection, one after another."""
+
+    def __init__(self, writer: Writer, locking: Locking, say: Say) -> None:
+        self._writer = writer
+        self._locking = locking
+        self._say = say
+        self._waiting: deque[_Job] = deque()
+        self._arrived = asyncio.Event()
+        self._closed = False
+        self._task = asyncio.get_running_loop().create_task(self._work())
+
+    async def run(self, body: Body[T]) -> T:
+        """Return what `body` returned, once it is durable. It may run more than once; one run counts.
+
+        Raises: StoreUnavailableError, nothing happened; OutcomeUnknownError, it may have.
+        """
+        if self._closed or len(self._waiting) >= WAITING_MAX:
+            raise StoreUnavailableError("the store is closed" if self._closed else "the database has stalled")
+        job = _Job(body)
+        self._waiting.append(job)
+        self._arrived.set()
+        return cast("T", await job.result())
+
+    async def close(self) -> None:
+        """Commit what is waiting and stop."""
+        self._closed = True
+        self._arrived.set()
+        await asyncio.wait([self._task], timeout=ANSWER_SECONDS)
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        for job in self._waiting:
+            job.give_up()
+        self._writer.drop()
+
+    async def _work(self) -> None:
+        while not self._closed or self._waiting:
+            await self._arrived.wait()
+            if not self._closed:
+                self._arrived.clear()
+            while self._waiting:
+                job = self._waiting.popleft()
+                if not job.future.done():
+                    job.has_begun = True
+                    await self._settle(job)
+
+    async def _settle(self, job: _Job) -> None:
+        async def work(connection: Connection) -> Any:
+            transaction = Transaction(connection, self._locking)
+            result = await job.body(transaction)
+            for facts in transaction.facts:
+                await write(connection, facts)
+                transaction.changed.add(facts.changed)
+            await self._say(connection, transaction.changed)
+            return result
+
+        try:
+            job.succeed(await self._writer.commit(work))
+        except (asyncpg.PostgresError, StoreUnavailableError) as error:
+            job.fail(StoreUnavailableError(str(error)))
+        except Exception as error:
+            logger.exception("a verb failed")
+            job.fail(error)

