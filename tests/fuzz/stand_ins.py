@@ -7,7 +7,7 @@ from typing import Any
 from schemathesis import Case
 from schemathesis.core.parameters import ParameterLocation
 
-from reflecto.api.fields.note import PUSH_KEY_EXAMPLE, PUSH_SECRET_EXAMPLE
+from reflecto.contract.devices import PUSH_KEY_EXAMPLE, PUSH_SECRET_EXAMPLE
 from reflecto.crypto.encoding import encode_base64
 from tests.actors import DeviceActor, Program
 from tests.builders import enrolment_body

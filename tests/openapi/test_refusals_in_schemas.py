@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from reflecto.api.fields import patterns
-from reflecto.contract import errors
+from reflecto.contract import errors, patterns
 from reflecto.contract.errors import ApiError
-from reflecto.contract.filenames import is_safe_filename
+from reflecto.contract.filenames import filename_pattern, is_safe_filename
 from reflecto.contract.ids import normalize_setup_code
 from reflecto.contract.wire import is_not_blank
 from reflecto.core.checks import check_web_url
@@ -41,7 +40,7 @@ NOON = 1_767_225_600  # 2026-01-01T00:00:00Z, and the reminders below are an hou
 RULES: dict[str, tuple[str, Callable[[str], Any], list[str], list[str]]] = {
     "not blank": (r"\S", is_not_blank, ["a", " a ", "é"], ["", " ", "\t\n", "\u00a0\u3000"]),
     "file name": (
-        patterns.FILENAME,
+        filename_pattern(),
         is_safe_filename,
         ["a.txt", "Report.MD", "a b.json", "x.tar.log", "~.py"],
         ["", ".txt", ".env", "a", "a.html", "a.txt.exe", "a/b.txt", "a\\b.txt", " a.txt", "a\u202etxt.md", "a\n.txt"],

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflecto.contract.devices import AckRequest, EnrollRequest, UpdateDeviceRequest
+from reflecto.contract.devices import EnrollRequest, UpdateDeviceRequest
 from reflecto.contract.errors import INVALID_JSON, ApiError
 from reflecto.contract.interactions import AnswerRequest, CreateInteractionRequest, SimulateRequest
 from reflecto.contract.messages import DocumentRequest, ReminderRequest, RingRequest, SendRequest
+from reflecto.contract.sync import AckRequest
 from reflecto.contract.tokens import CreateTokenRequest
 from reflecto.contract.visibility import seen_of
 from reflecto.contract.wire import Request, decode_request

@@ -18,11 +18,11 @@ from reflecto.client.errors import BrokenContract
 from reflecto.client.protocol import HttpReply
 from reflecto.client.replies import decode, raise_refusal
 from reflecto.config import ConfigError, load_settings
-from reflecto.contract.devices import SyncEntry
 from reflecto.contract.errors import ApiError
 from reflecto.contract.interactions import InteractionState
 from reflecto.contract.json_bodies import UnusableJsonError, check_values
 from reflecto.contract.json_text import UnreadableJsonError, read_json
+from reflecto.contract.sync import SyncEntry
 from reflecto.contract.wire import parse_object
 from reflecto.crypto.envelopes import seal, shared_key
 from reflecto.phone.inbox import Unopened, advance

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.messages import Caveat
-from reflecto.contract.tokens import Priority
+from reflecto.contract.tokens import GOTIFY_PRIORITIES, Priority
 
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -48,12 +48,6 @@ NTFY_HEADERS_NOT_TAKEN: Final = (
 NTFY_FIELDS_NOT_TAKEN: Final = ("topic", "click", "attach", "filename", "icon", "delay", "email", "call")
 GOTIFY_FIELDS_NOT_TAKEN: Final = ("extras",)
 NTFY_ACTION_FIELDS_NOT_TAKEN: Final = ("clear", "method", "headers", "body", "intent", "extras")
-GOTIFY_PRIORITIES: Final[tuple[Priority, ...]] = (  # from 0 to 10
-    "min",
-    *("low", "low", "low"),
-    *("default", "default", "default", "default"),
-    *("high", "high", "high"),
-)
 _SWITCHES: Final = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False}
 _DECODED_MAX_CHARS: Final = 4_096  # what is longer is too long for every field, and would take a while
 # Not email.header's decoder: it is quadratic, and takes charsets that make lone surrogates.

@@ -7,16 +7,13 @@ from typing import Any, Final
 
 import msgspec
 
-from reflecto.api.fields import NOTES
 from reflecto.api.operations import OPERATIONS, TAGS
 from reflecto.api.operations.operation import JSON, TEXT, AnyOperation, Parameter, Success
-from reflecto.api.operations.pushover import PUSHOVER_NOTES, PushoverError
-from reflecto.api.operations.receipts import RECEIPT_NOTES
-from reflecto.api.operations.server import SERVER_NOTES
+from reflecto.api.operations.pushover import REQUEST_EXAMPLE, PushoverError
 from reflecto.api.schemas import Schema, form_schema, schemas_of
-from reflecto.contract.devices import SyncEntry
 from reflecto.contract.errors import CATALOGUE, INTERNAL_ERROR, INVALID_TOKEN, MISSING_TOKEN, UNAVAILABLE, ErrorSpec
 from reflecto.contract.limits import MESSAGE_MAX_BYTES
+from reflecto.contract.sync import SyncEntry
 from reflecto.contract.wire import Request, needs_fields
 
 API_VERSION: Final = "1.1.0"
@@ -124,7 +121,7 @@ def document_yaml(public_path: str = "") -> bytes:
 def _document(public_path: str) -> dict[str, Any]:
     models = [model for operation in OPERATIONS for model in _models_of(operation)] + [PushoverError, SyncEntry]
     unique = list(dict.fromkeys(models))
-    schemas, components = schemas_of(unique, {**NOTES, **PUSHOVER_NOTES, **RECEIPT_NOTES, **SERVER_NOTES})
+    schemas, components = schemas_of(unique)
     of_model = dict(zip(unique, schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
@@ -293,5 +290,4 @@ def _example(spec: ErrorSpec) -> dict[str, Any]:
 
 
 def _pushover_example(spec: ErrorSpec) -> dict[str, Any]:
-    request_id = PUSHOVER_NOTES[PushoverError]["request"]["examples"][0]
-    return {"value": {"status": 0, "errors": [spec.code], "request": request_id}}
+    return {"value": {"status": 0, "errors": [spec.code], "request": REQUEST_EXAMPLE}}

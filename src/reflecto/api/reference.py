@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
-from reflecto.api.fields.note import REMINDER_EXAMPLE
 from reflecto.api.webapp import REVALIDATE, WebFile
+from reflecto.contract.messages import REMINDER_EXAMPLE
 from reflecto.core.clock import Clock
 from reflecto.core.enrolment import PUBLIC_URL_FACT
 from reflecto.core.ports.store import Store

@@ -1,11 +1,12 @@
 """JSON Schemas of the wire models, drawn by msgspec from the types that validate and encode."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 import msgspec
 
-from reflecto.api.fields.note import Notes
+from reflecto.contract.notes import Note
 from reflecto.contract.wire import Request
 
 Schema = dict[str, Any]
@@ -14,24 +15,36 @@ REF_TEMPLATE: Final = "#/components/schemas/{name}"
 _TYPE_NAMES: Final[Mapping[type, str]] = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
 
 
-def schemas_of(models: Sequence[type[msgspec.Struct]], notes: Notes) -> tuple[list[Schema], dict[str, Schema]]:
+def schemas_of(models: Sequence[type[msgspec.Struct]]) -> tuple[list[Schema], dict[str, Schema]]:
     """Return the schema of each model (a reference where it is a Struct) and the components they refer to."""
     schemas, components = msgspec.json.schema_components(models, ref_template=REF_TEMPLATE)
     requests = {model.__name__ for model in models if issubclass(model, Request)}
-    seldom = {
-        (model.__name__, field.encode_name)
-        for model in notes
-        for field in msgspec.structs.fields(model)
-        if field.default is msgspec.UNSET
-    }
-    by_name = {model.__name__: fields for model, fields in notes.items()}
-    for name, schema in components.items():
-        _refine_model(schema, by_name.get(name, {}))
-        if (
-            name not in requests
-        ):  # replies carry every field that is not unset, and what is inside requests has no optional ones
-            schema["required"] = [field for field in schema["properties"] if (name, field) not in seldom]
+    for model in models_within(models):
+        schema, fields = components[model.__name__], msgspec.structs.fields(model)
+        _refine_model(schema, {field.encode_name: _noted(field.type) for field in fields})
+        if model.__name__ not in requests:
+            # Replies carry every field that is not unset, and what is inside requests has no optional ones.
+            schema["required"] = [field.encode_name for field in fields if field.default is not msgspec.UNSET]
     return [_refine(dict(schema)) for schema in schemas], components
+
+
+def models_within(models: Iterable[type[msgspec.Struct]]) -> list[type[msgspec.Struct]]:
+    """Return the models, and those that their fields consist of."""
+    found: dict[type[msgspec.Struct], None] = {}
+
+    def look(kind: Any) -> None:
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            if kind not in found:
+                found[kind] = None
+                for field in msgspec.structs.fields(kind):
+                    look(field.type)
+        else:
+            for part in get_args(kind):
+                look(part)
+
+    for model in models:
+        look(model)
+    return list(found)
 
 
 def form_schema(model_schema: Schema) -> Schema:
@@ -47,7 +60,21 @@ def form_schema(model_schema: Schema) -> Schema:
     return {"type": "object", "properties": properties}
 
 
-def _refine_model(schema: Schema, notes: Mapping[str, Mapping[str, Any]]) -> None:
+def _noted(kind: Any) -> Schema:
+    """Return what the notes of a field's type say, also those of the members of a union."""
+    return {key: value for note in _notes_of(kind) for key, value in note.schema.items()}
+
+
+def _notes_of(kind: Any) -> Iterator[Note]:
+    if get_origin(kind) is Annotated:
+        yield from _notes_of(kind.__origin__)
+        yield from (each for each in kind.__metadata__ if isinstance(each, Note))
+    elif get_origin(kind) in {Union, UnionType}:
+        for member in get_args(kind):
+            yield from _notes_of(member)
+
+
+def _refine_model(schema: Schema, notes: Mapping[str, Schema]) -> None:
     properties: dict[str, Schema] = schema["properties"]
     for name, field in properties.items():
         note = notes.get(name, {})

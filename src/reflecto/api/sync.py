@@ -11,8 +11,8 @@ from typing import Final
 import msgspec
 
 from reflecto.api.http import Call
-from reflecto.contract.devices import SyncEntry
 from reflecto.contract.errors import ApiError
+from reflecto.contract.sync import SyncEntry
 from reflecto.core.devices import Devices
 from reflecto.core.model import QueueEntry
 from reflecto.core.ports.store import StoreUnavailableError

@@ -1,29 +1,53 @@
-"""Wire models of joining, devices and sync. Source: devices.md."""
+"""Wire models of joining and of devices. Source: devices.md."""
+
+from __future__ import annotations
 
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from reflecto.contract import errors
+from reflecto.contract import errors, patterns
 from reflecto.contract.limits import (
     APP_BUILD_MAX,
     ENDPOINT_MAX_CHARS,
     FEATURE_MAX_CHARS,
     FEATURES_MAX,
     LABEL_MAX_CHARS,
-    SEQ_MAX,
 )
+from reflecto.contract.notes import KEY_EXAMPLE, TIME, Note, a_device_token, a_time, an_id, note, of_32_bytes
 from reflecto.contract.tokens import NewToken
 from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
 
-DeviceType = Literal["android", "extension", "web", "cli"]
-DeviceClass = Literal["phone", "desktop"]
-Label = Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS, pattern=NOT_BLANK)]
-Feature = Annotated[str, Meta(min_length=1, max_length=FEATURE_MAX_CHARS, pattern="^[a-z0-9_.-]+$")]
-Features = Annotated[tuple[Feature, ...], Meta(max_length=FEATURES_MAX)]
-AppBuild = Annotated[int, Meta(ge=0, le=APP_BUILD_MAX)]
+# Of RFC 8291, appendix A.
+PUSH_KEY_EXAMPLE: Final = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+PUSH_SECRET_EXAMPLE: Final = "BTBZMqHH6r4Tts7J_aSIgg"
+LABEL: Final = note("The device's name, for people", "Pixel 9")
+APP_BUILD: Final = note("The app's build number; null: never reported", 42)
 
+COMMITMENT: Final = of_32_bytes("To the nonce, with a typed code; null otherwise")
+
+PublicKey = Annotated[str, of_32_bytes("X25519 public key")]
+SigningKey = Annotated[str, of_32_bytes("Ed25519 public key")]
+ServerKey = Annotated[str, note("The server's X25519 public key, base64", KEY_EXAMPLE)]
+Proof = Annotated[str, of_32_bytes("What proves the knowledge of the secret")]
+DeviceId = Annotated[str, an_id("dev", "The device's id")]
+DeviceType = Annotated[
+    Literal["android", "extension", "web", "cli"],
+    note("What kind of device it is", "android", enum=["android", "extension", "web", "cli"]),
+]
+DeviceClass = Annotated[
+    Literal["phone", "desktop"],
+    note("Phones are asked; desktops are only told", "phone", enum=["phone", "desktop"]),
+]
+Label = Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS, pattern=NOT_BLANK), LABEL]
+Feature = Annotated[str, Meta(min_length=1, max_length=FEATURE_MAX_CHARS, pattern="^[a-z0-9_.-]+$")]
+Features = Annotated[
+    tuple[Feature, ...],
+    Meta(max_length=FEATURES_MAX),
+    note("What its app knows, such as `emergency`; names that the server does not know are kept too", ["emergency"]),
+]
+AppBuild = Annotated[int, Meta(ge=0, le=APP_BUILD_MAX)]
 
 _JOINING_ERRORS: Final = {
     "public_key": errors.INVALID_PUBLIC_KEY,
@@ -42,13 +66,18 @@ class EnrollRequest(Request, frozen=True, kw_only=True):
     field_errors: ClassVar = {"code": errors.INVALID_CODE, **_JOINING_ERRORS}
     field_checks: ClassVar = {"label": is_not_blank}
 
-    code: str
-    public_key: str
-    signing_key: str
+    code: Annotated[
+        str,
+        note(
+            "The setup code; case, spaces and dashes do not matter", "7F3K-Q2MA-9XTB-W4HD", pattern=patterns.SETUP_CODE
+        ),
+    ]
+    public_key: Annotated[str, of_32_bytes("The device's X25519 public key")]
+    signing_key: Annotated[str, of_32_bytes("Its Ed25519 public key")]
     label: Label
     type: DeviceType
     device_class: DeviceClass = msgspec.field(name="class")
-    app_build: AppBuild | None = None
+    app_build: Annotated[AppBuild | None, APP_BUILD] = None
     features: Features = ()
 
 
@@ -58,76 +87,96 @@ class ClaimRequest(Request, frozen=True, kw_only=True):
     field_errors: ClassVar = {**_JOINING_ERRORS, "proof": errors.INVALID_PROOF, "commitment": errors.INVALID_PROOF}
     field_checks: ClassVar = {"label": is_not_blank}
 
-    public_key: str
-    signing_key: str
+    public_key: PublicKey
+    signing_key: SigningKey
     label: Label
     type: DeviceType
     device_class: DeviceClass = msgspec.field(name="class")
-    app_build: AppBuild | None = None
+    app_build: Annotated[AppBuild | None, APP_BUILD] = None
     features: Features = ()
-    proof: str
-    commitment: str | None = None
+    proof: Proof
+    commitment: Annotated[str | None, COMMITMENT] = None
 
 
 class EnrollResponse(msgspec.Struct, frozen=True):
     """`default_token` is there only when this phone is its owner's first; it is shown this once."""
 
-    owner_id: str
-    device_id: str
-    device_token: str
-    server_key: str
-    default_token: NewToken | None
+    owner_id: Annotated[str, an_id("own", "Whose device it now is")]
+    device_id: DeviceId
+    device_token: Annotated[str, a_device_token("Its own token, shown this once")]
+    server_key: ServerKey
+    default_token: Annotated[
+        NewToken | None,
+        Note("The owner's first sender token, shown this once; null when joining an owner"),
+    ]
 
 
 class DeviceState(msgspec.Struct, frozen=True):
     """A device's status, no content. `reachable`: a stream of it is open now. Times are Unix seconds."""
 
-    device_id: str
-    label: str
+    device_id: DeviceId
+    label: Annotated[str, LABEL]
     type: DeviceType
     device_class: DeviceClass = msgspec.field(name="class")
-    reachable: bool
-    last_seen_at: int | None
-    app_build: int | None
+    reachable: Annotated[bool, note("A stream of it is open now", True)]
+    last_seen_at: Annotated[int | None, note("When it last called, in Unix seconds; null: never", TIME)]
+    app_build: Annotated[int | None, APP_BUILD]
 
 
 class DeviceList(msgspec.Struct, frozen=True):
     """All devices of the owner."""
 
-    devices: tuple[DeviceState, ...]
+    devices: Annotated[tuple[DeviceState, ...], Note("All devices of the owner")]
 
 
 class PeerState(DeviceState, frozen=True):
     """A device as the owner's other devices see it: with the keys to seal for it and to check what it signed."""
 
-    public_key: str
-    signing_key: str
+    public_key: Annotated[str, note("Its X25519 public key in base64, to seal for it", KEY_EXAMPLE)]
+    signing_key: Annotated[str, note("Its Ed25519 public key in base64, to check what it signed", KEY_EXAMPLE)]
 
 
 class PeerList(msgspec.Struct, frozen=True):
     """All devices of the owner, for one of them."""
 
-    devices: tuple[PeerState, ...]
+    devices: Annotated[tuple[PeerState, ...], Note("All devices of the owner")]
 
 
 class PushKeys(msgspec.Struct, frozen=True):
     """A subscription's keys in base64url: a P-256 public key (65 bytes) and a secret (16 bytes)."""
 
-    p256dh: str
-    auth: str
+    p256dh: Annotated[
+        str,
+        note("A P-256 public key: 65 bytes in base64url", PUSH_KEY_EXAMPLE, pattern=patterns.BASE64URL_OF_A_POINT),
+    ]
+    auth: Annotated[
+        str,
+        note("A secret: 16 bytes in base64url", PUSH_SECRET_EXAMPLE, pattern=patterns.BASE64URL_OF_16_BYTES),
+    ]
 
 
 class PushState(msgspec.Struct, frozen=True):
     """A push subscription in the form a browser's `toJSON()` gives it."""
 
-    endpoint: Annotated[str, Meta(max_length=ENDPOINT_MAX_CHARS)]
-    keys: PushKeys
+    endpoint: Annotated[
+        str,
+        Meta(max_length=ENDPOINT_MAX_CHARS),
+        note(
+            "The push service's address for this device; https",
+            "https://push.example/send/abc",
+            pattern=patterns.PUSH_ENDPOINT,
+        ),
+    ]
+    keys: Annotated[PushKeys, Note("What pushes are encrypted for")]
 
 
 class PushKeyResponse(msgspec.Struct, frozen=True):
     """The server's VAPID key, base64url of an uncompressed point of P-256: the `applicationServerKey`."""
 
-    public_key: str
+    public_key: Annotated[
+        str,
+        note("The `applicationServerKey`: a P-256 public key in base64url", PUSH_KEY_EXAMPLE),
+    ]
 
 
 class UpdateDeviceRequest(Request, frozen=True, kw_only=True):
@@ -143,37 +192,20 @@ class UpdateDeviceRequest(Request, frozen=True, kw_only=True):
     field_checks: ClassVar = {"label": is_not_blank}
 
     label: Label | msgspec.UnsetType = msgspec.UNSET
-    app_build: AppBuild | msgspec.UnsetType = msgspec.UNSET
+    app_build: Annotated[AppBuild | msgspec.UnsetType, note("The app's build number", 42)] = msgspec.UNSET
     features: Features | msgspec.UnsetType = msgspec.UNSET
-    push: PushState | msgspec.UnsetType | None = msgspec.UNSET
-
-
-class SyncEntry(msgspec.Struct, frozen=True):
-    """The data of one `message` event: `blob` is the wire blob in base64, `expires_at` Unix seconds."""
-
-    seq: int
-    sender: str = msgspec.field(name="from")
-    blob: str
-    expires_at: int
-
-
-class AckRequest(Request, frozen=True, kw_only=True):
-    """Everything up to and including `seq` is safely stored on the device."""
-
-    field_errors: ClassVar = {"seq": errors.INVALID_SEQ}
-
-    seq: Annotated[int, Meta(ge=0, le=SEQ_MAX)]
-
-
-class SyncPage(msgspec.Struct, frozen=True):
-    """Some of what waits in the device's queue, in order; empty when nothing does."""
-
-    entries: tuple[SyncEntry, ...]
+    push: Annotated[
+        PushState | msgspec.UnsetType | None,
+        Note("Where pushes reach the device; null: nowhere"),
+    ] = msgspec.UNSET
 
 
 class InvitationResponse(msgspec.Struct, frozen=True):
     """A setup code for one more device, its link, and when it expires (Unix seconds)."""
 
-    code: str
-    url: str
-    expires_at: int
+    code: Annotated[str, note("The setup code; works once", "7F3K-Q2MA-9XTB-W4HD")]
+    url: Annotated[
+        str,
+        note("A link that carries the code in its fragment", "https://reflecto.example/enroll#7F3K-Q2MA-9XTB-W4HD"),
+    ]
+    expires_at: Annotated[int, a_time("When it stops working", 600)]

@@ -20,6 +20,10 @@ ALLOWED_EXTENSIONS: Final = frozenset({
 _RESERVED: Final = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
 _FORBIDDEN_CHARS: Final = frozenset('/\\<>:"|?*')
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zl", "Zp"})  # Unicode's control, format, line and paragraph
+# What no system takes in a name, controls, and the commonest of the invisible, for a regular expression.
+_NOT_IN_NAMES: Final = (
+    r'/\\<>:"|?*\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff'
+)
 
 
 def is_safe_filename(name: str) -> bool:
@@ -41,3 +45,13 @@ def is_safe_filename(name: str) -> bool:
 def has_no_place_in_name(char: str) -> bool:
     """Tell whether the character is special on some platform, or invisible."""
     return char in _FORBIDDEN_CHARS or unicodedata.category(char) in _HIDDEN_CATEGORIES
+
+
+def filename_pattern() -> str:
+    """Return as much of `is_safe_filename` as a schema's regular expression can say."""
+    endings = "|".join(map(_in_any_case, sorted(ALLOWED_EXTENSIONS)))
+    return rf"^[^. {_NOT_IN_NAMES}][^{_NOT_IN_NAMES}]*\.({endings})$"
+
+
+def _in_any_case(word: str) -> str:
+    return "".join(f"[{char.upper()}{char}]" if char.isalpha() else char for char in word)

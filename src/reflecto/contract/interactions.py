@@ -1,11 +1,14 @@
 """Wire models of questions. Source: interactions.openapi.yaml, api.md "POST/GET/DELETE interactions"."""
 
-from typing import Annotated, ClassVar, Literal
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from reflecto.contract import errors
+from reflecto.contract.devices import LABEL, DeviceId
 from reflecto.contract.limits import (
     CHOICE_MAX_CHARS,
     CHOICES_MAX,
@@ -19,11 +22,15 @@ from reflecto.contract.limits import (
     TETHER_MAX_SECONDS,
     TETHER_MIN_SECONDS,
 )
+from reflecto.contract.notes import KEY_EXAMPLE, TIME, Note, a_signature, a_time, an_id, note
 from reflecto.contract.visibility import seen_of
 from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
 
+CHOICE_INDEX: Final = note("The place of the choice in `choices`, from 0", 0)
+
 Status = Literal["pending", "answered", "expired", "cancelled"]
 Reason = Literal["withdrawn", "abandoned", "revoked"]  # why a question is cancelled
+QuestionId = Annotated[str, an_id("int", "The question's id")]
 Choice = Annotated[str, Meta(min_length=1, max_length=CHOICE_MAX_CHARS, pattern=NOT_BLANK)]
 
 
@@ -45,27 +52,59 @@ class CreateInteractionRequest(Request, frozen=True, kw_only=True):
     }
     field_checks: ClassVar = {"question": is_not_blank, "choices": _are_different}
 
-    question: Annotated[str, Meta(min_length=1, max_length=QUESTION_MAX_CHARS, pattern=NOT_BLANK)]
-    choices: Annotated[tuple[Choice, ...], Meta(min_length=CHOICES_MIN, max_length=CHOICES_MAX)] = DEFAULT_CHOICES
-    expires_in: Annotated[int, Meta(ge=EXPIRES_IN_MIN_SECONDS, le=EXPIRES_IN_MAX_SECONDS)] = EXPIRES_IN_DEFAULT_SECONDS
-    idempotency_key: Annotated[str, Meta(min_length=1, max_length=IDEMPOTENCY_KEY_MAX_CHARS)] | msgspec.UnsetType = (
-        msgspec.UNSET
-    )
-    tether: Annotated[int, Meta(ge=TETHER_MIN_SECONDS, le=TETHER_MAX_SECONDS)] | msgspec.UnsetType = msgspec.UNSET
+    question: Annotated[
+        str,
+        Meta(min_length=1, max_length=QUESTION_MAX_CHARS, pattern=NOT_BLANK),
+        note("What to ask; counted in characters (code points), not blank", "Deploy build 42 to production?"),
+    ]
+    choices: Annotated[
+        tuple[Choice, ...],
+        Meta(min_length=CHOICES_MIN, max_length=CHOICES_MAX),
+        note(
+            f"The labels to choose from, each 1 to {CHOICE_MAX_CHARS} characters, not blank and no two alike",
+            ["Approve", "Deny"],
+            uniqueItems=True,
+        ),
+    ] = DEFAULT_CHOICES
+    expires_in: Annotated[
+        int,
+        Meta(ge=EXPIRES_IN_MIN_SECONDS, le=EXPIRES_IN_MAX_SECONDS),
+        note("How long it may be answered, in seconds", 600),
+    ] = EXPIRES_IN_DEFAULT_SECONDS
+    idempotency_key: (
+        Annotated[
+            str,
+            Meta(min_length=1, max_length=IDEMPOTENCY_KEY_MAX_CHARS),
+            note("Makes a retry find the first try, whatever else it asks", "deploy-42"),
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    tether: (
+        Annotated[
+            int,
+            Meta(ge=TETHER_MIN_SECONDS, le=TETHER_MAX_SECONDS),
+            note(
+                "Ends the question, as cancelled, when nobody has waited for it for so many seconds: for a program "
+                "that can be killed without a word",
+                30,
+            ),
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
 
 
 class CreateInteractionResponse(msgspec.Struct, frozen=True):
     """The question's id and when it expires, in Unix seconds."""
 
-    id: str
-    expires_at: int
+    id: QuestionId
+    expires_at: Annotated[int, note("Unix epoch seconds", TIME + 600)]
 
 
 class AnsweredBy(msgspec.Struct, frozen=True):
     """The device whose tap won."""
 
-    device_id: str
-    label: str
+    device_id: DeviceId
+    label: Annotated[str, LABEL]
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -74,28 +113,46 @@ class Receipt(msgspec.Struct, frozen=True):
     `answered_at` is the phone's own clock (Unix seconds), the value that was signed.
     """
 
-    device_id: str
-    signing_key: str
-    choice_index: int
-    answered_at: int
-    signature: str
+    device_id: Annotated[str, an_id("dev", "The device that signed")]
+    signing_key: Annotated[str, note("Its Ed25519 public key, base64", KEY_EXAMPLE)]
+    choice_index: Annotated[int, CHOICE_INDEX]
+    answered_at: Annotated[int, a_time("The phone's own clock, as it was signed", 42)]
+    signature: Annotated[str, a_signature("Ed25519 over the answer message")]
 
 
 class InteractionState(msgspec.Struct, frozen=True):
     """A question as its asker reads it. Times are Unix seconds by the server's clock; `reason` only if cancelled."""
 
-    id: str
-    status: Status
-    question: str
-    choices: tuple[str, ...]
-    choice: str | None
-    choice_index: int | None
-    created_at: int
-    expires_at: int
-    answered_at: int | None
-    answered_by: AnsweredBy | None
-    receipt: Receipt | None = None
-    reason: str | msgspec.UnsetType = msgspec.UNSET  # a Reason; a later server may know more
+    id: QuestionId
+    status: Annotated[
+        Status,
+        note(
+            "Only `answered` is an answer; silence never is",
+            "answered",
+            enum=["pending", "answered", "expired", "cancelled"],
+        ),
+    ]
+    question: Annotated[str, note("What was asked", "Deploy build 42 to production?")]
+    choices: Annotated[tuple[str, ...], note("The labels, as they were given", ["Approve", "Deny"])]
+    choice: Annotated[str | None, note("The chosen label; null unless answered", "Approve")]
+    choice_index: Annotated[int | None, note("The place of `choice` in `choices`, from 0; null unless answered", 0)]
+    created_at: Annotated[int, a_time("When it was asked")]
+    expires_at: Annotated[int, a_time("When it stops being open", 600)]
+    answered_at: Annotated[
+        int | None,
+        note("When the answer was recorded, in Unix seconds; null unless answered", TIME + 42),
+    ]
+    answered_by: Annotated[AnsweredBy | None, Note("The device whose tap won; null unless a device answered")]
+    receipt: Annotated[Receipt | None, Note("What proves the tap; null unless the device signed")] = None
+    reason: Annotated[
+        str | msgspec.UnsetType,  # a Reason; a later server may know more
+        note(
+            "Only of a cancelled question, why: its asker withdrew it, nobody waited for it (`tether`), or its token "
+            "was revoked",
+            "withdrawn",
+            enum=["withdrawn", "abandoned", "revoked"],
+        ),
+    ] = msgspec.UNSET
 
 
 class SimulateRequest(Request, frozen=True, kw_only=True):
@@ -103,7 +160,10 @@ class SimulateRequest(Request, frozen=True, kw_only=True):
 
     field_errors: ClassVar = {"choice": errors.INVALID_CHOICE}
 
-    choice: str
+    choice: Annotated[
+        str,
+        note("One of the question's choices, to the letter", "Approve", minLength=1, maxLength=CHOICE_MAX_CHARS),
+    ]
 
 
 class AnswerRequest(Request, frozen=True, kw_only=True):
@@ -115,15 +175,18 @@ class AnswerRequest(Request, frozen=True, kw_only=True):
         "signature": errors.INVALID_SIGNATURE,
     }
 
-    choice_index: Annotated[int, Meta(ge=0, lt=CHOICES_MAX)]
-    answered_at: Annotated[int, Meta(ge=0, lt=2**53)]
-    signature: str | msgspec.UnsetType = msgspec.UNSET
+    choice_index: Annotated[int, Meta(ge=0, lt=CHOICES_MAX), CHOICE_INDEX]
+    answered_at: Annotated[int, Meta(ge=0, lt=2**53), a_time("The phone's clock", 42)]
+    signature: Annotated[
+        str | msgspec.UnsetType,
+        a_signature("Ed25519 over the answer message"),
+    ] = msgspec.UNSET
 
 
 class AnswerResponse(msgspec.Struct, frozen=True):
     """The recorded answer. `answered_at` is the server's clock, Unix seconds."""
 
-    id: str
-    status: Literal["answered"]
-    choice_index: int
-    answered_at: int
+    id: QuestionId
+    status: Annotated[Literal["answered"], note("It is answered", "answered")]
+    choice_index: Annotated[int, CHOICE_INDEX]
+    answered_at: Annotated[int, a_time("When the answer was recorded", 42)]

@@ -45,6 +45,7 @@ PAIRINGS_MAX_PER_OWNER: Final = 8  # open at once
 APPROVAL_MAX_CHARS: Final = 32_768  # 32 devices take some 15,000
 
 # Relay
+BLOB_MIN_BYTES: Final = 41  # version, nonce (24) and tag (16) around nothing
 RELAY_TARGETS_MAX: Final = 32
 RELAY_BLOB_MAX_BYTES: Final = 65_536
 RELAY_BODY_MAX_BYTES: Final = 3_145_728  # 32 blobs in base64, and the ids

@@ -1,5 +1,7 @@
 """Wire models of sender tokens. Source: api.md "Identities", devices.md "Tokens, from a phone only"."""
 
+from __future__ import annotations
+
 from typing import Annotated, ClassVar, Final, Literal, get_args
 
 import msgspec
@@ -7,6 +9,7 @@ from msgspec import Meta
 
 from reflecto.contract import errors
 from reflecto.contract.limits import LABEL_MAX_CHARS
+from reflecto.contract.notes import TIME, Note, a_time, an_id, note
 from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
 
 Priority = Literal["min", "low", "default", "high", "urgent"]
@@ -14,6 +17,21 @@ Scope = Literal["send", "ask", "ring", "remind", "files"]
 
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)  # in rising order
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+# What a number from 0 to 10 means as a priority: it is read as Gotify's.
+GOTIFY_PRIORITIES: Final[tuple[Priority, ...]] = (
+    "min",
+    *("low", "low", "low"),
+    *("default", "default", "default", "default"),
+    *("high", "high", "high"),
+)
+
+_LABEL: Final = note("The token's name; devices show it as the sender", "CI")
+_CAP: Final = note(
+    "Higher priorities are refused; null: no cap", "high", enum=[*PRIORITIES, None], type=["string", "null"]
+)
+_SCOPES: Final = note("What it may do; default: everything", ["send", "ask"])
+_TEST: Final = note("A test token: all is checked and counted, nothing reaches a device", False)
+TokenId = Annotated[str, an_id("tok", "The token's id")]
 
 
 def is_above(priority: Priority, cap: Priority) -> bool:
@@ -32,46 +50,52 @@ class CreateTokenRequest(Request, frozen=True, kw_only=True):
     }
     field_checks: ClassVar = {"label": is_not_blank, "scopes": lambda scopes: len(set(scopes)) == len(scopes)}
 
-    label: Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS, pattern=NOT_BLANK)]
-    priority_cap: Priority | None = None
-    scopes: Annotated[tuple[Scope, ...], Meta(min_length=1)] = SCOPES
-    test: bool = False
+    label: Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS, pattern=NOT_BLANK), _LABEL]
+    priority_cap: Annotated[Priority | None, _CAP] = None
+    scopes: Annotated[tuple[Scope, ...], Meta(min_length=1), _SCOPES, Note(uniqueItems=True)] = SCOPES
+    test: Annotated[bool, _TEST] = False
 
 
 class NewToken(msgspec.Struct, frozen=True):
     """A token in the only reply that ever holds its plaintext."""
 
-    id: str
-    label: str
-    token: str
+    id: TokenId
+    label: Annotated[str, _LABEL]
+    token: Annotated[
+        str,
+        note("The token itself, shown this once", "rfk_live_…", pattern="^rfk_(live|test)_[A-Za-z0-9]{32}$"),
+    ]
 
 
 class TokenState(msgspec.Struct, frozen=True):
     """A token without its plaintext. `last_used_at` may lag by a minute. Times are Unix seconds."""
 
-    id: str
-    label: str
-    test: bool
-    priority_cap: Priority | None
-    scopes: tuple[Scope, ...]
-    created_at: int
-    last_used_at: int | None
+    id: TokenId
+    label: Annotated[str, _LABEL]
+    test: Annotated[bool, _TEST]
+    priority_cap: Annotated[Priority | None, _CAP]
+    scopes: Annotated[tuple[Scope, ...], _SCOPES]
+    created_at: Annotated[int, a_time("When it was made")]
+    last_used_at: Annotated[
+        int | None,
+        note("When it was last used, in Unix seconds, up to a minute behind; null: never", TIME),
+    ]
 
 
 class TokenLabel(msgspec.Struct, frozen=True):
     """All that a desktop may see of a token."""
 
-    id: str
-    label: str
+    id: TokenId
+    label: Annotated[str, _LABEL]
 
 
 class TokenList(msgspec.Struct, frozen=True):
     """The owner's live tokens, oldest first, as a phone sees them."""
 
-    tokens: tuple[TokenState, ...]
+    tokens: Annotated[tuple[TokenState, ...], Note("The oldest first")]
 
 
 class TokenLabelList(msgspec.Struct, frozen=True):
     """The same, as a desktop sees them."""
 
-    tokens: tuple[TokenLabel, ...]
+    tokens: Annotated[tuple[TokenLabel, ...], Note("The oldest first")]

@@ -6,7 +6,7 @@ from typing import Final
 
 from reflecto.contract.errors import INVALID_RELAY, NOT_FOUND, RATE_LIMIT_EXCEEDED, ApiError
 from reflecto.contract.ids import is_id
-from reflecto.contract.limits import RELAY_BLOB_MAX_BYTES, RELAYS_PER_MINUTE
+from reflecto.contract.limits import BLOB_MIN_BYTES, RELAY_BLOB_MAX_BYTES, RELAYS_PER_MINUTE
 from reflecto.contract.pairing import RelayRequest
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import queue_full
@@ -16,7 +16,7 @@ from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.rules.outcomes import Relaying
 from reflecto.core.sealing import queue_expiry
-from reflecto.crypto.envelopes import MIN_BLOB_BYTES, VERSION
+from reflecto.crypto.envelopes import VERSION
 
 RELAYS: Final = Window("relays", RELAYS_PER_MINUTE, seconds=60)  # of one device
 
@@ -66,6 +66,6 @@ def _blob(text: str) -> bytes:
         blob = b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise ApiError(INVALID_RELAY) from None
-    if not MIN_BLOB_BYTES <= len(blob) <= RELAY_BLOB_MAX_BYTES or blob[0] != VERSION:
+    if not BLOB_MIN_BYTES <= len(blob) <= RELAY_BLOB_MAX_BYTES or blob[0] != VERSION:
         raise ApiError(INVALID_RELAY)
     return blob

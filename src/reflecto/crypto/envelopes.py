@@ -9,10 +9,11 @@ from typing import Final
 from nacl import bindings
 from nacl.exceptions import CryptoError as NaclError
 
+from reflecto.contract.limits import BLOB_MIN_BYTES
+
 VERSION: Final = 0x01
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = bindings.crypto_secretbox_NONCEBYTES
-MIN_BLOB_BYTES: Final = 1 + NONCE_BYTES + bindings.crypto_secretbox_MACBYTES
 
 
 class BadBlobError(Exception):
@@ -60,7 +61,7 @@ def seal(key: bytes, plaintext: bytes) -> bytes:
 
 def open_blob(key: bytes, blob: bytes) -> bytes:
     """Return the plaintext of a wire blob. Raises: BadBlobError."""
-    if len(blob) < MIN_BLOB_BYTES or blob[0] != VERSION:
+    if len(blob) < BLOB_MIN_BYTES or blob[0] != VERSION:
         raise BadBlobError("unknown version or cut short")
     try:
         return bindings.crypto_secretbox_open(blob[1 + NONCE_BYTES :], blob[1 : 1 + NONCE_BYTES], key)

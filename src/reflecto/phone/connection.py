@@ -13,10 +13,10 @@ import httpx_sse
 import msgspec
 
 from reflecto.contract import errors
-from reflecto.contract.devices import SyncEntry
 from reflecto.contract.interactions import AnswerResponse
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.refusals import Refusal
+from reflecto.contract.sync import SyncEntry
 from reflecto.phone.alarms import AlarmVerdict
 from reflecto.phone.lifecycle import Verdict
 from reflecto.phone.replies import describe_failure, read_refusal, retry_after_seconds

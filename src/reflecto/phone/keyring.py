@@ -4,9 +4,9 @@ import base64
 import binascii
 from typing import Final
 
-from reflecto.contract.devices import SyncEntry
 from reflecto.contract.envelopes import Envelope
 from reflecto.contract.json_text import UnreadableJsonError, read_json
+from reflecto.contract.sync import SyncEntry
 from reflecto.crypto.answers import answer_message, sign_answer
 from reflecto.crypto.encoding import decode_base64, encode_base64
 from reflecto.crypto.envelopes import KEY_BYTES, BadBlobError, BadKeyError, open_blob, shared_key

@@ -3,13 +3,14 @@
 Their replies are dicts; the models here describe them. Source: api.md "POST /v1/messages.json".
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
 from reflecto.api.callers import SENDER_IN_BODY
-from reflecto.api.fields.note import HEX_DIGITS, TIME, WARNINGS, Notes, a_time, note
 from reflecto.api.http import Call, Reply
 from reflecto.api.operations.operation import (
     JSON,
@@ -25,9 +26,10 @@ from reflecto.api.operations.operation import (
 from reflecto.api.pushover_fields import PushoverFields
 from reflecto.api.pushover_shape import request_id
 from reflecto.api.use_cases import UseCases
-from reflecto.contract import errors, limits
+from reflecto.contract import errors
 from reflecto.contract.ids import RECEIPT_PATTERN
 from reflecto.contract.messages import Caveat
+from reflecto.contract.notes import HEX_DIGITS, a_time, note
 from reflecto.contract.pushover import SOUNDS, PushoverRequest
 from reflecto.contract.wire import Request, build_request
 from reflecto.core.push import may_be_called_back
@@ -39,148 +41,83 @@ FORMS: Final = (URLENCODED, JSON, MULTIPART)
 _TEXT_FIELDS: Final = ("message", "title", "url", "url_title", "device")
 
 
+RECEIPT_EXAMPLE: Final = "rLqVuqTRh62UzxtmqiaLzQmVcPgiCy"
+REQUEST_EXAMPLE: Final = f"msg_{HEX_DIGITS}"
+_TOKEN: Final = note("The sender token, or its short form", "rfk_live_…")
+
+Succeeded = Annotated[Literal[1], note("1: it worked", 1)]
+RequestId = Annotated[
+    str, note("The id of the message, or of this request", REQUEST_EXAMPLE, pattern="^msg_[0-9a-f]{32}$")
+]
+
+
+class PushoverTokenRequest(Request, frozen=True, kw_only=True):
+    """All that a cancellation needs."""
+
+    field_errors: ClassVar = {"token": errors.INVALID_TOKEN}
+
+    token: Annotated[str, _TOKEN]
+
+
 class PushoverUserRequest(Request, frozen=True, kw_only=True):
     """What decides is the token; whatever else there is, is ignored."""
 
     field_errors: ClassVar = {"token": errors.INVALID_TOKEN}
 
-    token: str
-    user: Any = None
+    token: Annotated[str, _TOKEN]
+    user: Annotated[Any, note("Any key is valid", "me")] = None
 
 
 class PushoverSent(msgspec.Struct, frozen=True):
     """The message is accepted."""
 
-    status: Literal[1]
-    request: str
-    receipt: str | msgspec.UnsetType = msgspec.UNSET
-    warnings: tuple[Caveat, ...] | msgspec.UnsetType = msgspec.UNSET
+    status: Succeeded
+    request: RequestId
+    receipt: Annotated[
+        str | msgspec.UnsetType,
+        note("Of an emergency", RECEIPT_EXAMPLE, pattern=f"^{RECEIPT_PATTERN.pattern}$"),
+    ] = msgspec.UNSET
+    warnings: Annotated[
+        tuple[Caveat, ...] | msgspec.UnsetType,
+        note("What was left out, cut or changed; absent where nothing was", []),
+    ] = msgspec.UNSET
 
 
 class PushoverError(msgspec.Struct, frozen=True):
     """Pushover's form of an error; the HTTP status and headers are those of the underlying one."""
 
-    status: Literal[0]
-    errors: tuple[str, ...]
-    request: str
+    status: Annotated[Literal[0], note("0: it did not work", 0)]
+    errors: Annotated[tuple[str, ...], note("The code from the catalogue", ["invalid_message"])]
+    request: RequestId
 
 
 class PushoverUser(msgspec.Struct, frozen=True):
     """The user key stands for the owner of the token."""
 
-    status: Literal[1]
-    group: Literal[0]
-    devices: tuple[str, ...]
-    licenses: tuple[str, ...]
-    request: str
+    status: Succeeded
+    group: Annotated[Literal[0], note("Never a group", 0)]
+    devices: Annotated[tuple[str, ...], note("The labels of the owner's devices", ["Pixel 9"])]
+    licenses: Annotated[tuple[str, ...], note("Always empty", [])]
+    request: RequestId
 
 
 class PushoverSounds(msgspec.Struct, frozen=True):
     """The sounds clients may offer; here each device has its own."""
 
-    status: Literal[1]
-    sounds: dict[str, str]
-    request: str
+    status: Succeeded
+    sounds: Annotated[dict[str, str], note("Name to description", {"pushover": "The device's own sound"})]
+    request: RequestId
 
 
 class PushoverLimits(msgspec.Struct, frozen=True):
     """The token's count of this month. Without a monthly limit the numbers are very large."""
 
-    limit: int
-    remaining: int
-    reset: int
-    status: Literal[1]
-    request: str
+    limit: Annotated[int, note("Messages a month", 10000)]
+    remaining: Annotated[int, note("Messages left", 9999)]
+    reset: Annotated[int, a_time("When the next month begins", 2_000_000)]
+    status: Succeeded
+    request: RequestId
 
-
-STATUS = note("1: it worked", 1)
-REQUEST = note("The id of the message, or of this request", f"msg_{HEX_DIGITS}", pattern="^msg_[0-9a-f]{32}$")
-
-RECEIPT_EXAMPLE: Final = "rLqVuqTRh62UzxtmqiaLzQmVcPgiCy"
-RECEIPT = note("Of an emergency", RECEIPT_EXAMPLE, pattern=f"^{RECEIPT_PATTERN.pattern}$")
-
-
-def _text(description: str, example: str, max_chars: int, **schema: Any) -> dict[str, Any]:
-    """Return the note of a text that is cut where it is longer."""
-    return note(f"{description}; longer than {max_chars} characters is cut", example, **schema)
-
-
-PUSHOVER_NOTES: Final[Notes] = {
-    PushoverRequest: {
-        "token": note("The sender token, or the first 30 of its 32 random characters", "rfk_live_…"),
-        "user": note("Any key is valid", "me"),
-        "message": _text("What to say", "Backup finished", limits.PUSHOVER_MESSAGE_MAX_CHARS, minLength=1),
-        "title": _text("A line above it", "nas", limits.PUSHOVER_TITLE_MAX_CHARS),
-        "url": _text(
-            "What a tap opens; of any scheme but those that run or read something, which are left out",
-            "https://ci.example/runs/42",
-            limits.PUSHOVER_URL_MAX_CHARS,
-        ),
-        "url_title": _text("What the link says", "Run 42", limits.PUSHOVER_URL_TITLE_MAX_CHARS),
-        "device": note("As in `POST /v1/send`; where nobody has any of the names, all devices", "phone"),
-        "priority": note("-2 min, -1 low, 0 default, 1 high, 2 emergency", 0, minimum=-2, maximum=2),
-        "ttl": note("Seconds until devices take the message away, and the longest it waits for them", 3600),
-        "html": note("1: `<b>`, `<i>`, `<u>`, `<font color>` and `<a href>` are rendered", 1),
-        "monospace": note("1: shown in a typewriter's letters", 1),
-        "timestamp": note("The time to show, in Unix seconds", TIME),
-        "sound": note("A sound's name; `none`: silent. Devices have their own sounds", "siren"),
-        "retry": note(
-            f"Of an emergency: how often it rings, in seconds, from {limits.EMERGENCY_RETRY_MIN_SECONDS} on; default "
-            f"{limits.EMERGENCY_RETRY_DEFAULT_SECONDS}",
-            60,
-        ),
-        "expire": note(
-            f"Of an emergency: how long, in seconds, up to {limits.EMERGENCY_EXPIRE_MAX_SECONDS}; default "
-            f"{limits.EMERGENCY_EXPIRE_DEFAULT_SECONDS}",
-            3600,
-        ),
-        "callback": note(
-            "Of an emergency: an https URL at a public address that is posted to once somebody has acknowledged it",
-            "https://ops.example/acknowledged",
-        ),
-        "tags": note("Of an emergency: labels to cancel it by, with commas between", "db1,eu"),
-        "attachment_base64": note(
-            f"A picture (png, jpeg, gif, webp) of at most {limits.IMAGE_MAX_BYTES} bytes in base64; in a form of parts "
-            "also the file `attachment`. Any other is left out",
-            "iVBORw0KGgo…",
-        ),
-        "attachment_type": note("Its media type; the picture itself decides", "image/png"),
-    },
-    PushoverUserRequest: {
-        "token": note("The sender token, or its short form", "rfk_live_…"),
-        "user": note("Any key is valid", "me"),
-    },
-    PushoverSent: {
-        "status": STATUS,
-        "request": REQUEST,
-        "receipt": RECEIPT,
-        "warnings": {**WARNINGS, "description": "What was left out, cut or changed; absent where nothing was"},
-    },
-    PushoverError: {
-        "status": note("0: it did not work", 0),
-        "errors": note("The code from the catalogue", ["invalid_message"]),
-        "request": REQUEST,
-    },
-    PushoverUser: {
-        "status": STATUS,
-        "group": note("Never a group", 0),
-        "devices": note("The labels of the owner's devices", ["Pixel 9"]),
-        "licenses": note("Always empty", []),
-        "request": REQUEST,
-    },
-    PushoverSounds: {
-        "status": STATUS,
-        "sounds": note("Name to description", {"pushover": "The device's own sound"}),
-        "request": REQUEST,
-    },
-    PushoverLimits: {
-        "limit": note("Messages a month", 10000),
-        "remaining": note("Messages left", 9999),
-        "reset": a_time("When the next month begins", 2_000_000),
-        "status": STATUS,
-        "request": REQUEST,
-    },
-}
 
 TOKEN_QUERY: Final = Parameter(name="token", place="query", description="The sender token", schema={"type": "string"})
 _LIMIT_HEADERS: Final[Headers] = {

@@ -1,80 +1,54 @@
 """Pushover's calls on receipts of emergencies. Source: api.md."""
 
-from typing import Any, ClassVar, Final, Literal
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from reflecto.api.callers import SENDER_IN_BODY
-from reflecto.api.fields.note import HEX_DIGITS, TIME, Notes, a_time, note
 from reflecto.api.http import Reply
 from reflecto.api.operations.operation import Admitted, Operation, Parameter, done
-from reflecto.api.operations.pushover import REQUEST, STATUS, TAG, TOKEN_QUERY, pushover_body
+from reflecto.api.operations.pushover import TAG, TOKEN_QUERY, PushoverTokenRequest, RequestId, Succeeded, pushover_body
 from reflecto.api.pushover_fields import PushoverFields
 from reflecto.api.pushover_shape import request_id
 from reflecto.contract import errors
 from reflecto.contract.ids import RECEIPT_PATTERN
-from reflecto.contract.wire import Request
+from reflecto.contract.notes import HEX_DIGITS, TIME, a_time, note
 from reflecto.core.model import Emergency
 from reflecto.core.sender import Sender
-
-
-class PushoverTokenRequest(Request, frozen=True, kw_only=True):
-    """All that a cancellation needs."""
-
-    field_errors: ClassVar = {"token": errors.INVALID_TOKEN}
-
-    token: str
 
 
 class PushoverReceipt(msgspec.Struct, frozen=True):
     """How an emergency stands."""
 
-    status: Literal[1]
-    acknowledged: Literal[0, 1]
-    acknowledged_at: int
-    acknowledged_by: str
-    acknowledged_by_device: str
-    last_delivered_at: int
-    expired: Literal[0, 1]
-    expires_at: int
-    called_back: Literal[0, 1]
-    called_back_at: int
-    request: str
+    status: Succeeded
+    acknowledged: Annotated[Literal[0, 1], note("1: somebody has acknowledged it", 1)]
+    acknowledged_at: Annotated[int, note("When, in Unix seconds; 0: not yet", TIME + 42)]
+    acknowledged_by: Annotated[str, note("The owner's id; empty: nobody", f"own_{HEX_DIGITS}")]
+    acknowledged_by_device: Annotated[str, note("The label of the phone; empty: none", "Pixel 9")]
+    last_delivered_at: Annotated[int, a_time("When it rang last")]
+    expired: Annotated[Literal[0, 1], note("1: it ended by time, or was cancelled", 0)]
+    expires_at: Annotated[int, a_time("When it ends by time, or was cancelled", 3600)]
+    called_back: Annotated[Literal[0, 1], note("1: the callback was taken", 0)]
+    called_back_at: Annotated[int, note("When, in Unix seconds; 0: not yet", 0)]
+    request: RequestId
 
 
 class PushoverDone(msgspec.Struct, frozen=True):
     """It is done."""
 
-    status: Literal[1]
-    request: str
+    status: Succeeded
+    request: RequestId
 
 
 class PushoverCanceled(msgspec.Struct, frozen=True):
     """How many were cancelled."""
 
-    status: Literal[1]
-    canceled: int
-    request: str
+    status: Succeeded
+    canceled: Annotated[int, note("How many", 1)]
+    request: RequestId
 
-
-RECEIPT_NOTES: Final[Notes] = {
-    PushoverTokenRequest: {"token": note("The sender token, or its short form", "rfk_live_…")},
-    PushoverReceipt: {
-        "status": STATUS,
-        "acknowledged": note("1: somebody has acknowledged it", 1),
-        "acknowledged_at": note("When, in Unix seconds; 0: not yet", TIME + 42),
-        "acknowledged_by": note("The owner's id; empty: nobody", f"own_{HEX_DIGITS}"),
-        "acknowledged_by_device": note("The label of the phone; empty: none", "Pixel 9"),
-        "last_delivered_at": a_time("When it rang last"),
-        "expired": note("1: it ended by time, or was cancelled", 0),
-        "expires_at": a_time("When it ends by time, or was cancelled", 3600),
-        "called_back": note("1: the callback was taken", 0),
-        "called_back_at": note("When, in Unix seconds; 0: not yet", 0),
-        "request": REQUEST,
-    },
-    PushoverDone: {"status": STATUS, "request": REQUEST},
-    PushoverCanceled: {"status": STATUS, "canceled": note("How many", 1), "request": REQUEST},
-}
 
 _RECEIPTS: Final = "Only the token that sent it finds an emergency, for a week."
 _RECEIPT_PATH: Final = Parameter(

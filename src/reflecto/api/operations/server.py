@@ -1,15 +1,17 @@
 """What the server says of itself."""
 
-from typing import Final, Literal
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
 
 import msgspec
 
 from reflecto.api.callers import nobody
-from reflecto.api.fields.note import Notes, note
 from reflecto.api.forwarded import UNTRUSTED_PROXY
 from reflecto.api.http import Reply
 from reflecto.api.metrics import CONTENT_TYPE, exposition
 from reflecto.api.operations.operation import Admitted, Handler, Operation, Success, done
+from reflecto.contract.notes import note
 
 TAG: Final = "Server"
 EVERYBODY: Final = nobody("It tells everybody the same, and nothing of anybody")
@@ -18,25 +20,18 @@ EVERYBODY: Final = nobody("It tells everybody the same, and nothing of anybody")
 class Health(msgspec.Struct, frozen=True):
     """The process answers."""
 
-    status: Literal["ok"]
-    version: str
-    app: Literal["current", "stale", "missing"]
+    status: Annotated[Literal["ok"], note("It answers", "ok")]
+    version: Annotated[str, note("The server's version, in a clone with the commit", "0.1.0+g1a2b3c4")]
+    app: Annotated[
+        Literal["current", "stale", "missing"],
+        note("The phone's web app: `stale` was built from older sources", "current"),
+    ]
 
 
 class Readiness(msgspec.Struct, frozen=True):
     """A write has just reached the disk."""
 
-    status: Literal["ready"]
-
-
-SERVER_NOTES: Final[Notes] = {
-    Health: {
-        "status": note("It answers", "ok"),
-        "version": note("The server's version, in a clone with the commit", "0.1.0+g1a2b3c4"),
-        "app": note("The phone's web app: `stale` was built from older sources", "current"),
-    },
-    Readiness: {"status": note("It can store", "ready")},
-}
+    status: Annotated[Literal["ready"], note("It can store", "ready")]
 
 
 def _page(

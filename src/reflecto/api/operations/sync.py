@@ -17,12 +17,9 @@ from reflecto.api.operations.operation import (
     json_body,
 )
 from reflecto.api.sync import HEADERS, SyncStream, entry_of
-from reflecto.contract.devices import (
-    AckRequest,
-    PushKeyResponse,
-    SyncPage,
-)
+from reflecto.contract.devices import PushKeyResponse
 from reflecto.contract.limits import SEQ_MAX
+from reflecto.contract.sync import AckRequest, SyncPage
 from reflecto.core.devices import sync_start
 from reflecto.core.model import Device
 

@@ -5,8 +5,6 @@ They keep to what ECMAScript, Python and RE2 read alike: no look-ahead, no flags
 
 from typing import Final
 
-from reflecto.contract.filenames import ALLOWED_EXTENSIONS
-
 # The last character before the padding of canonical base64 carries but 4 or 2 bits.
 _LAST_OF_4_BITS: Final = "[AEIMQUYcgkosw048]"
 _LAST_OF_2_BITS: Final = "[AQgw]"
@@ -26,15 +24,3 @@ NAMES_SOMETHING: Final = r"[^\s,]"  # between commas
 _DATE: Final = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 _HOUR: Final = "([01][0-9]|2[0-3])"
 DATE_TIME: Final = rf"^{_DATE}[Tt ]{_HOUR}:[0-5][0-9]:[0-5][0-9](\.[0-9]+)?([Zz]|[+-]{_HOUR}:[0-5][0-9])$"
-
-
-def _in_any_case(word: str) -> str:
-    return "".join(f"[{char.upper()}{char}]" if char.isalpha() else char for char in word)
-
-
-# What no system takes in a name, controls, and the commonest of the invisible.
-_NOT_IN_NAMES: Final = (
-    r'/\\<>:"|?*\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff'
-)
-_ENDINGS: Final = "|".join(map(_in_any_case, sorted(ALLOWED_EXTENSIONS)))
-FILENAME: Final = rf"^[^. {_NOT_IN_NAMES}][^{_NOT_IN_NAMES}]*\.({_ENDINGS})$"
