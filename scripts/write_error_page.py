@@ -4,7 +4,8 @@
 from pathlib import Path
 from typing import Final
 
-from reflecto.contract.errors import CATALOGUE, ErrorSpec
+from reflecto.contract.api_error import ErrorSpec
+from reflecto.contract.errors import CATALOGUE
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "errors.md"
 

@@ -14,7 +14,7 @@ from starlette.types import Message
 from reflecto.api.bodies import message_of, read_fields
 from reflecto.api.foreign import NTFY_HEADERS, NTFY_HEADERS_NOT_TAKEN, in_our_words
 from reflecto.api.http import Call
-from reflecto.contract.errors import ApiError
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.limits import PICTURE_MAX_BYTES, SEND_BODY_MAX_BYTES
 from reflecto.contract.messages import SendRequest
 from reflecto.contract.tokens import PRIORITIES

@@ -7,7 +7,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 from reflecto.contract import errors, patterns
-from reflecto.contract.errors import ApiError
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.filenames import filename_pattern, is_safe_filename
 from reflecto.contract.ids import normalize_setup_code
 from reflecto.contract.wire import is_not_blank

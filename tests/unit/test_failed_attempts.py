@@ -2,7 +2,8 @@
 
 import pytest
 
-from reflecto.contract.errors import RATE_LIMIT_EXCEEDED, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import RATE_LIMIT_EXCEEDED
 from reflecto.core.failed_attempts import FailedAttempts
 from reflecto.core.networks import network_of
 from reflecto.core.rules.windows import QUIET_KEYS_MAX

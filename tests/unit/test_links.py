@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from reflecto.contract.errors import INVALID_URL, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import INVALID_URL
 from reflecto.contract.limits import URL_MAX_BYTES
 from reflecto.contract.links import Link, read_link, read_web_link
 from reflecto.contract.loopback import is_loopback

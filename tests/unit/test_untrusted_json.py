@@ -18,7 +18,7 @@ from reflecto.client.errors import BrokenContract
 from reflecto.client.protocol import HttpReply
 from reflecto.client.replies import decode, raise_refusal
 from reflecto.config import ConfigError, load_settings
-from reflecto.contract.errors import ApiError
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.interactions import InteractionState
 from reflecto.contract.json_bodies import UnusableJsonError, check_values
 from reflecto.contract.json_text import UnreadableJsonError, read_json

@@ -10,7 +10,8 @@ from reflecto.api.errors import reply_parts
 from reflecto.api.http import Call, Reply
 from reflecto.api.public_path import PublicPath
 from reflecto.api.pushover_shape import pushover_shape
-from reflecto.contract.errors import NOT_FOUND, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import NOT_FOUND
 
 Lifespan = Callable[[ASGIApp], AbstractAsyncContextManager[None]]
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from reflecto.api.http import Call
-from reflecto.contract.errors import INVALID_CODE, INVALID_TOKEN, MISSING_TOKEN, NOT_FOUND, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import INVALID_CODE, INVALID_TOKEN, MISSING_TOKEN, NOT_FOUND
 from reflecto.contract.ids import SHORT_TOKEN_PATTERN
 from reflecto.core.devices import Devices
 from reflecto.core.events import CODE_REFUSED, TOKEN_REFUSED, Refusals

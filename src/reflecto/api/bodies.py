@@ -10,7 +10,8 @@ import msgspec
 from reflecto.api.http import Call
 from reflecto.api.long_bodies import work_on
 from reflecto.api.multipart import MultipartFields
-from reflecto.contract.errors import INVALID_ACTION, INVALID_BODY, UNSUPPORTED_MEDIA_TYPE, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import INVALID_ACTION, INVALID_BODY, UNSUPPORTED_MEDIA_TYPE
 from reflecto.contract.json_bodies import without_mark
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.limits import FORM_FIELDS_MAX, PICTURE_MAX_BYTES, SEND_BODY_MAX_BYTES

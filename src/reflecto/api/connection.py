@@ -12,7 +12,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from reflecto.api.connection_room import TOLD_MAX, ConnectionRoom
 from reflecto.api.errors import reply_parts
-from reflecto.contract.errors import UNAVAILABLE, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import UNAVAILABLE
 
 FRAMING_MAX_BYTES: Final = 65_536  # of a request, beside its body; our clients send less than 1 KB
 REQUEST_SECONDS: Final = 30  # from the first byte (or the connection) to the last; 64 KB at 20 kbit/s

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from reflecto.contract.errors import PAYLOAD_TOO_LARGE, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import PAYLOAD_TOO_LARGE
 from reflecto.core.quotas import RateLimitedError, Standing
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from reflecto.api.auth import Authenticator
 from reflecto.api.errors import reply_parts, standing_headers
 from reflecto.api.http import Call, Reply
-from reflecto.contract.errors import ApiError
+from reflecto.contract.api_error import ApiError
 from reflecto.core.quotas import Quotas, RateLimitedError
 from reflecto.core.sender import Sender
 

@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from reflecto.api.errors import reply_parts
 from reflecto.api.long_bodies import work_on
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.errors import (
     INTERNAL_ERROR,
     INVALID_WAIT,
@@ -20,7 +21,6 @@ from reflecto.contract.errors import (
     PAYLOAD_TOO_LARGE,
     UNAVAILABLE,
     UNSUPPORTED_MEDIA_TYPE,
-    ApiError,
 )
 from reflecto.contract.limits import JSON_BODY_MAX_BYTES, QUERY_FIELDS_MAX, WAIT_MAX_SECONDS
 from reflecto.contract.wire import M, decode_request

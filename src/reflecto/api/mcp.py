@@ -12,7 +12,8 @@ from reflecto.api.auth import bearer_of
 from reflecto.api.http import Call
 from reflecto.api.long_bodies import work_on
 from reflecto.api.mcp_exchanges import McpCaller
-from reflecto.contract.errors import INVALID_JSON, NOT_FOUND, UNAVAILABLE, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import INVALID_JSON, NOT_FOUND, UNAVAILABLE
 from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
 from reflecto.contract.limits import MCP_BODY_MAX_BYTES
 from reflecto.core.clock import Clock

@@ -11,7 +11,8 @@ from typing import Final
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from reflecto.contract.errors import INVALID_BODY, PAYLOAD_TOO_LARGE, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import INVALID_BODY, PAYLOAD_TOO_LARGE
 
 PARTS_MAX: Final = 64
 NAME_KEPT_CHARS: Final = 40  # of a part that nobody asked for

@@ -11,7 +11,8 @@ from reflecto.api.operations import OPERATIONS, TAGS
 from reflecto.api.operations.operation import JSON, TEXT, AnyOperation, Parameter, Success
 from reflecto.api.operations.pushover import REQUEST_EXAMPLE, PushoverError
 from reflecto.api.schemas import Schema, form_schema, schemas_of
-from reflecto.contract.errors import CATALOGUE, INTERNAL_ERROR, INVALID_TOKEN, MISSING_TOKEN, UNAVAILABLE, ErrorSpec
+from reflecto.contract.api_error import ErrorSpec
+from reflecto.contract.errors import CATALOGUE, INTERNAL_ERROR, INVALID_TOKEN, MISSING_TOKEN, UNAVAILABLE
 from reflecto.contract.limits import MESSAGE_MAX_BYTES
 from reflecto.contract.sync import SyncEntry
 from reflecto.contract.wire import Request, needs_fields

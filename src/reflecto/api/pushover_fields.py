@@ -17,14 +17,8 @@ import msgspec
 from reflecto.api.auth import Authenticator
 from reflecto.api.http import STORE_RETRY_AFTER_SECONDS, Call
 from reflecto.api.multipart import Attachment, MultipartFields
-from reflecto.contract.errors import (
-    INVALID_BODY,
-    INVALID_JSON,
-    MISSING_TOKEN,
-    PAYLOAD_TOO_LARGE,
-    UNAVAILABLE,
-    ApiError,
-)
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import INVALID_BODY, INVALID_JSON, MISSING_TOKEN, PAYLOAD_TOO_LARGE, UNAVAILABLE
 from reflecto.contract.json_bodies import check_values, decoded, without_mark
 from reflecto.contract.limits import IMAGE_MAX_BYTES, PICTURE_MAX_BYTES, PUSHOVER_BODY_MAX_BYTES, SEND_BODY_MAX_BYTES
 from reflecto.contract.pushover import PushoverRequest

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from reflecto.api.http import Call
-from reflecto.contract.errors import ApiError
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.sync import SyncEntry
 from reflecto.core.devices import Devices
 from reflecto.core.model import QueueEntry

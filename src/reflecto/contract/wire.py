@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 
-from reflecto.contract.errors import INVALID_JSON, ApiError, ErrorSpec
+from reflecto.contract.api_error import ApiError, ErrorSpec
+from reflecto.contract.errors import INVALID_JSON
 from reflecto.contract.json_bodies import UnusableJsonError
 from reflecto.contract.json_text import parse_strictly
 from reflecto.contract.visibility import seen_of

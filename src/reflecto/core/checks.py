@@ -1,6 +1,6 @@
 """Bounds in bytes of UTF-8, and web addresses. Source: api.md "Errors" on byte-length errors."""
 
-from reflecto.contract.errors import ApiError, ErrorSpec
+from reflecto.contract.api_error import ApiError, ErrorSpec
 from reflecto.contract.links import read_web_link
 
 

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import Envelope
-from reflecto.contract.errors import INVALID_TOKEN, QUEUE_FULL, ApiError
+from reflecto.contract.errors import INVALID_TOKEN, QUEUE_FULL
 from reflecto.contract.limits import QUEUE_FULL_RETRY_AFTER_SECONDS
 from reflecto.contract.messages import Caveat, DeliveredTo
 from reflecto.core.events import MESSAGE_SENT

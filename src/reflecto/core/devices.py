@@ -7,8 +7,9 @@ from dataclasses import fields
 import msgspec
 from msgspec import UNSET
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.devices import DeviceList, DeviceState, PeerList, PeerState, PushState, UpdateDeviceRequest
-from reflecto.contract.errors import INVALID_SEQ, INVALID_TOKEN, NOT_FOUND, SCOPE_DENIED, ApiError
+from reflecto.contract.errors import INVALID_SEQ, INVALID_TOKEN, NOT_FOUND, SCOPE_DENIED
 from reflecto.contract.ids import is_id
 from reflecto.contract.limits import SYNC_PAGE_ENTRIES
 from reflecto.core.clock import Clock

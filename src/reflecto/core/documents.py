@@ -1,7 +1,8 @@
 """Documents: text files for the phone's downloads. Source: api.md "POST /v1/documents"."""
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import DocumentPayload
-from reflecto.contract.errors import INVALID_CONTENT, INVALID_FILENAME, INVALID_TITLE, PAYLOAD_TOO_LARGE, ApiError
+from reflecto.contract.errors import INVALID_CONTENT, INVALID_FILENAME, INVALID_TITLE, PAYLOAD_TOO_LARGE
 from reflecto.contract.filenames import is_safe_filename
 from reflecto.contract.ids import new_id
 from reflecto.contract.limits import DOCUMENT_MAX_BYTES, TITLE_MAX_BYTES

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import (
     EmergencyClosedPayload,
     EmergencyPayload,
@@ -17,7 +18,7 @@ from reflecto.contract.envelopes import (
     NotificationPayload,
     RingPayload,
 )
-from reflecto.contract.errors import EMERGENCY_CLOSED, INVALID_TOKEN, NOT_FOUND, TOO_MANY_EMERGENCIES, ApiError
+from reflecto.contract.errors import EMERGENCY_CLOSED, INVALID_TOKEN, NOT_FOUND, TOO_MANY_EMERGENCIES
 from reflecto.contract.ids import RECEIPT_PATTERN, new_id, new_receipt
 from reflecto.contract.limits import RING_DEFAULT_SECONDS, RING_DELIVERY_SECONDS
 from reflecto.contract.messages import Caveat

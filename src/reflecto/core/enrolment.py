@@ -3,16 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Final
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.devices import EnrollRequest, EnrollResponse
 from reflecto.contract.envelopes import TokenCreatedPayload
-from reflecto.contract.errors import (
-    INTERNAL_ERROR,
-    INVALID_CLASS,
-    INVALID_CODE,
-    INVALID_TOKEN,
-    TOO_MANY_DEVICES,
-    ApiError,
-)
+from reflecto.contract.errors import INTERNAL_ERROR, INVALID_CLASS, INVALID_CODE, INVALID_TOKEN, TOO_MANY_DEVICES
 from reflecto.contract.ids import new_device_token, new_id, new_setup_code, normalize_setup_code
 from reflecto.contract.limits import SETUP_CODE_SECONDS
 from reflecto.contract.tokens import NewToken

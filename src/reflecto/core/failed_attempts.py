@@ -2,7 +2,8 @@
 
 import math
 
-from reflecto.contract.errors import RATE_LIMIT_EXCEEDED, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import RATE_LIMIT_EXCEEDED
 from reflecto.contract.limits import WRONG_GUESSES_MAX, WRONG_GUESSES_WAIT_SECONDS
 from reflecto.core.networks import network_of
 from reflecto.core.ports.counting import Counters, Window

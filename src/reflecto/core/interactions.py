@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec import UNSET
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import InteractionClosedPayload, InteractionPayload
 from reflecto.contract.errors import (
     ALREADY_ANSWERED,
@@ -23,7 +24,6 @@ from reflecto.contract.errors import (
     PHONE_APP_OUTDATED,
     SCOPE_DENIED,
     TOO_MANY_PENDING,
-    ApiError,
 )
 from reflecto.contract.ids import is_id, new_id
 from reflecto.contract.interactions import (

@@ -4,8 +4,9 @@ from typing import Any
 
 import msgspec
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.devices import ClaimRequest, EnrollRequest
-from reflecto.contract.errors import INVALID_PUBLIC_KEY, INVALID_SIGNING_KEY, ApiError
+from reflecto.contract.errors import INVALID_PUBLIC_KEY, INVALID_SIGNING_KEY
 from reflecto.contract.ids import new_id
 from reflecto.core.model import REPORTED, Claim, Delivery, Device
 from reflecto.core.ports.store import Store

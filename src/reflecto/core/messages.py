@@ -2,6 +2,7 @@
 
 import msgspec
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import ActionPayload, Envelope, NotificationPayload
 from reflecto.contract.errors import (
     INVALID_ACTION,
@@ -11,7 +12,6 @@ from reflecto.contract.errors import (
     INVALID_URL_TITLE,
     MESSAGE_TOO_LONG,
     PAYLOAD_TOO_LARGE,
-    ApiError,
 )
 from reflecto.contract.ids import new_id
 from reflecto.contract.limits import (

@@ -8,6 +8,7 @@ import hmac
 
 from msgspec import UNSET
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.devices import ClaimRequest
 from reflecto.contract.errors import (
     INVALID_PAIRING_ID,
@@ -18,7 +19,6 @@ from reflecto.contract.errors import (
     PAIRING_CLOSED,
     TOO_MANY_DEVICES,
     TOO_MANY_PAIRINGS,
-    ApiError,
 )
 from reflecto.contract.ids import is_id, new_device_token, new_id
 from reflecto.contract.limits import PAIRING_SECONDS

@@ -3,9 +3,10 @@
 import ipaddress
 from urllib.parse import urlsplit
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.devices import PushState
 from reflecto.contract.envelopes import Envelope
-from reflecto.contract.errors import INVALID_PUSH, ApiError
+from reflecto.contract.errors import INVALID_PUSH
 from reflecto.contract.links import read_web_link
 from reflecto.core.model import PushSubscription, Urgency
 from reflecto.core.public_addresses import is_public

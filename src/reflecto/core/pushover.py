@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import ImagePayload
-from reflecto.contract.errors import INVALID_MESSAGE, INVALID_PRIORITY, ApiError
+from reflecto.contract.errors import INVALID_MESSAGE, INVALID_PRIORITY
 from reflecto.contract.limits import (
     CALLBACK_URL_MAX_CHARS,
     EMERGENCY_EXPIRE_DEFAULT_SECONDS,

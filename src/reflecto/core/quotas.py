@@ -7,7 +7,8 @@ from typing import Final, Literal, Self, cast
 
 import msgspec
 
-from reflecto.contract.errors import RATE_LIMIT_EXCEEDED, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import RATE_LIMIT_EXCEEDED
 from reflecto.core.clock import Clock
 from reflecto.core.model import Token
 from reflecto.core.networks import network_of

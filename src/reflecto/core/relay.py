@@ -4,7 +4,8 @@ import binascii
 from base64 import b64decode
 from typing import Final
 
-from reflecto.contract.errors import INVALID_RELAY, NOT_FOUND, RATE_LIMIT_EXCEEDED, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import INVALID_RELAY, NOT_FOUND, RATE_LIMIT_EXCEEDED
 from reflecto.contract.ids import is_id
 from reflecto.contract.limits import BLOB_MIN_BYTES, RELAY_BLOB_MAX_BYTES, RELAYS_PER_MINUTE
 from reflecto.contract.pairing import RelayRequest

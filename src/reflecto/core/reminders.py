@@ -11,8 +11,9 @@ from typing import Final
 
 import msgspec
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import ReminderPayload
-from reflecto.contract.errors import INVALID_AT, INVALID_TITLE, INVALID_TOKEN, NOT_FOUND, TOO_MANY_REMINDERS, ApiError
+from reflecto.contract.errors import INVALID_AT, INVALID_TITLE, INVALID_TOKEN, NOT_FOUND, TOO_MANY_REMINDERS
 from reflecto.contract.ids import is_id, new_id
 from reflecto.contract.limits import (
     QUEUE_FULL_RETRY_AFTER_SECONDS,

@@ -2,15 +2,9 @@
 
 from typing import Final
 
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import RingPayload, RingStoppedPayload
-from reflecto.contract.errors import (
-    INVALID_MESSAGE,
-    MESSAGE_TOO_LONG,
-    NO_PHONE_DEVICE,
-    NOT_FOUND,
-    RATE_LIMIT_EXCEEDED,
-    ApiError,
-)
+from reflecto.contract.errors import INVALID_MESSAGE, MESSAGE_TOO_LONG, NO_PHONE_DEVICE, NOT_FOUND, RATE_LIMIT_EXCEEDED
 from reflecto.contract.ids import is_id, new_id
 from reflecto.contract.limits import MESSAGE_MAX_BYTES, RING_DELIVERY_SECONDS, RING_MAX_SECONDS
 from reflecto.contract.messages import RingRequest, SendResponse

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from reflecto.contract.errors import PRIORITY_CAPPED, SCOPE_DENIED, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import PRIORITY_CAPPED, SCOPE_DENIED
 from reflecto.contract.tokens import Priority, Scope, is_above
 from reflecto.core.model import Token
 from reflecto.crypto.tokens import TokenKeys

@@ -3,12 +3,8 @@
 import hmac
 from contextlib import suppress
 
-from reflecto.contract.errors import (
-    INVALID_TOKEN,
-    NOT_FOUND,
-    TOO_MANY_TOKENS,
-    ApiError,
-)
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import INVALID_TOKEN, NOT_FOUND, TOO_MANY_TOKENS
 from reflecto.contract.ids import (
     SHORT_TOKEN_PATTERN,
     TOKEN_PATTERN,

@@ -11,7 +11,7 @@ import msgspec
 
 from reflecto import __version__
 from reflecto.contract import errors, messages
-from reflecto.contract.errors import ApiError
+from reflecto.contract.api_error import ApiError
 from reflecto.contract.ids import new_id
 from reflecto.contract.interactions import (
     CreateInteractionRequest,

@@ -13,7 +13,8 @@ from reflecto.api.long_bodies import work_on
 from reflecto.api.long_polls import answer_keeping_alive
 from reflecto.api.open_calls import Place
 from reflecto.api.operations.operation import Admitted, Operation
-from reflecto.contract.errors import INVALID_JSON, ApiError
+from reflecto.contract.api_error import ApiError
+from reflecto.contract.errors import INVALID_JSON
 from reflecto.contract.interactions import CreateInteractionRequest, InteractionState
 from reflecto.contract.limits import EVENT_MAX_BYTES, EXPIRES_IN_MAX_SECONDS, EXPIRES_IN_MIN_SECONDS
 from reflecto.contract.messages import SendRequest

@@ -13,7 +13,7 @@ from reflecto.api.callers import C, Caller
 from reflecto.api.http import Call, Reply
 from reflecto.api.use_cases import UseCases
 from reflecto.contract import errors
-from reflecto.contract.errors import ErrorSpec
+from reflecto.contract.api_error import ErrorSpec
 from reflecto.contract.limits import JSON_BODY_MAX_BYTES
 from reflecto.contract.wire import M, Request
 
