@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { itemOf, NOW, noteOf, questionOf } from "../worker/items.testing.ts";
+import { itemOf, NOW, noteOf, questionOf } from "../items/items.testing.ts";
 import { suggestedLabel, tidyCode } from "./enrol.ts";
 import { history, inbox, openQuestions, questions, unreadCount } from "./lists.ts";
 import { hrefOf, routeOf } from "./route.ts";

@@ -2,10 +2,10 @@
 
 import type { Session } from "@reflecto/browser";
 import { type Change, type Item, waitingCount } from "@reflecto/core";
+import { promptOf } from "../items/notification.ts";
 import { showBadge } from "../platform/badge.ts";
 import { ensureSubscription, type PushState, permissionState } from "../platform/push.ts";
 import { isPageVisible } from "../platform/visibility.ts";
-import { promptOf } from "../worker/notification.ts";
 import { registerWorker } from "./worker-link.ts";
 
 const SYNC_TAG = "answers";

@@ -13,19 +13,11 @@ import {
   UnreachableError,
   waitingCount,
 } from "@reflecto/core";
+import { type Prompt, promptOf, resultPrompt, unsentPrompt } from "../items/notification.ts";
 import { showBadge } from "../platform/badge.ts";
 import { addressOf, apiFor, NAME } from "../platform/place.ts";
 import { ensureSubscription, pushMessageOf } from "../platform/push.ts";
-import {
-  announcementOf,
-  clickOf,
-  endingOf,
-  type Prompt,
-  pathOf,
-  promptOf,
-  resultPrompt,
-  unsentPrompt,
-} from "./notification.ts";
+import { announcementOf, clickOf, endingOf, pathOf } from "./deciding.ts";
 
 const SYNC_TAG = "answers";
 

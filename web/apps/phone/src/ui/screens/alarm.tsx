@@ -3,7 +3,7 @@
 import { type Alarm, isLoud, type NoteOf, roundOf } from "@reflecto/core";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Ringer } from "../../platform/sound.ts";
-import { sourceName } from "../../worker/outcome.ts";
+import { sourceName } from "../../items/outcome.ts";
 import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
 import { MessageText } from "../message.tsx";
