@@ -320,16 +320,17 @@ def ugly_small() -> Iterator[Ugly]:
 
 def ugly_queries() -> Iterator[Ugly]:
     """Yield requests whose query or headers are as large as they may be."""
-    for endpoint, caller in (
-        ("GET /v1/sync/entries", "device"),
-        (f"GET /v1/interactions/{QUESTION}", "sender"),
-        ("GET /1/sounds.json", "nobody"),
-        (f"GET /v1/pairings/{PAIRING}", "device"),
-    ):
+    callers: dict[str, Caller] = {
+        "GET /v1/sync/entries": "device",
+        f"GET /v1/interactions/{QUESTION}": "sender",
+        "GET /1/sounds.json": "nobody",
+        f"GET /v1/pairings/{PAIRING}": "device",
+    }
+    for endpoint, caller in callers.items():
         path = endpoint.partition(" ")[2]
         for name, piece in (("query of fields", "&a"), ("query of percents", "%C2%A0"), ("query of digits", "1")):
             query = filled("?after=1&wait=", piece, QUERY_BYTES, "").decode()
-            yield Ugly(endpoint, name, caller=caller, path=path + query)  # type: ignore[arg-type]
+            yield Ugly(endpoint, name, caller=caller, path=path + query)
     yield Ugly(
         "POST /hooks/claude-code",
         "query of kinds",

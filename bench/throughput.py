@@ -12,7 +12,9 @@ import os
 import resource
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import uvloop
 
@@ -38,7 +40,7 @@ class Asker(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Ask the first."""
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # a connection's is one that can write
         self._next()
 
     def data_received(self, data: bytes) -> None:
@@ -67,11 +69,11 @@ class Asker(asyncio.Protocol):
     def _next(self) -> None:
         self._started = time.perf_counter()
         if self._asked:
-            self._transport.write(request_bytes("DELETE", f"/v1/interactions/{self._asked}", self._token))  # type: ignore[attr-defined]
+            self._transport.write(request_bytes("DELETE", f"/v1/interactions/{self._asked}", self._token))
         elif self._left:
             self._left -= 1
             question = {"question": f"Deploy {self._name} number {self._left}?"}
-            self._transport.write(request_bytes("POST", "/v1/interactions", self._token, question))  # type: ignore[attr-defined]
+            self._transport.write(request_bytes("POST", "/v1/interactions", self._token, question))
         elif not self._done.done():
             self._done.set_result(None)
 
@@ -82,8 +84,8 @@ async def ask_on_all(port: int, tokens: list[str], connections: int, questions: 
     askers, dones = [], []
     for number in range(connections):
         done = loop.create_future()
-        asker = Asker(tokens[number % len(tokens)], f"{number}", questions // connections, done)
-        await loop.create_connection(lambda asker=asker: asker, "127.0.0.1", port)  # type: ignore[misc]
+        asker_of = partial(Asker, tokens[number % len(tokens)], f"{number}", questions // connections, done)
+        _, asker = await loop.create_connection(asker_of, "127.0.0.1", port)
         askers.append(asker)
         dones.append(done)
     await asyncio.gather(*dones)

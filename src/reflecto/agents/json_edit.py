@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
-from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
+from json.decoder import JSONDecoder
 from typing import Any, Final
 
 _DECODER: Final = JSONDecoder()
@@ -76,7 +76,7 @@ def _children(text: str, start: int) -> list[Child]:
         key: str | int = len(found)
         value = position
         if text[start] == "{":
-            key, after_key = scanstring(text, position + 1)
+            key, after_key = _DECODER.raw_decode(text, position)
             value = _skip_space(text, _skip_space(text, after_key) + 1)
         _, end = _DECODER.raw_decode(text, value)
         found.append(Child(key, position, value, end))

@@ -54,7 +54,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Expect a request."""
-        super().connection_made(transport)  # type: ignore[arg-type]
+        super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn narrows asyncio's signature
         self._start_deadline()
         excess = self._room.excess(len(self.connections)) if self._room else 0
         self._is_one_too_many = excess > 0

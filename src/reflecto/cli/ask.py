@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from reflecto.cli.asking import Asking, show_answer, show_failure, show_interruption
 from reflecto.cli.connection import connection_options, find_connection, warn_if_exposed
 from reflecto.cli.interruption import Interrupted, signals_interrupt
 from reflecto.cli.progress_line import ProgressLine
+from reflecto.cli.question_view import Asking, show_answer, show_failure, show_interruption
 from reflecto.cli.streams import read_standard_input
 from reflecto.cli.times import duration_seconds
 

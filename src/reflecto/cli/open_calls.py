@@ -17,7 +17,7 @@ from typing import IO, Final
 try:
     import fcntl
 except ImportError:  # Windows: identical calls share a question, and it stays until its time is over
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module cannot be None, for mypy
 
 SAME_CALLS_MAX: Final = 32  # at the same time
 

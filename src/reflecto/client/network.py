@@ -79,7 +79,7 @@ class Network:
         connection.sock.settimeout(request.timeout_seconds)
         connection.request(request.method, self._prefix + request.path, request.body, headers)
         until = time.monotonic() + request.timeout_seconds
-        connection.response_class = partial(_Response, until=until)  # type: ignore[assignment]
+        connection.response_class = partial(_Response, until=until)  # type: ignore[assignment]  # whatever makes one will do
         with connection.getresponse() as response:
             body = _read_bounded(response, request.reply_max_bytes)
             is_whole = response.isclosed()
