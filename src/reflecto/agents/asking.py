@@ -19,11 +19,11 @@ class Outcome(Protocol):
 
     @property
     def status(self) -> str:
-        """One of the four."""
+        """`pending`, `answered`, `expired` or `cancelled`."""
 
     @property
     def choice_index(self) -> int | None:
-        """The index of the choice that was tapped."""
+        """The place of the tapped choice, from 0; None unless answered."""
 
 
 O_co = TypeVar("O_co", bound=Outcome, covariant=True)
@@ -42,7 +42,7 @@ class Asked:
 
 
 class PhoneQuestion(Protocol[O_co]):
-    """One question and the way to the phone."""
+    """One question, asked over one of the three ways; `O_co` is that way's outcome."""
 
     async def ask(self, key: str) -> Asked:
         """Ask under this idempotency key, or find what was asked under it. Raises: NotAskedError, and its way's."""

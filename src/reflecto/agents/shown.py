@@ -1,6 +1,6 @@
 """An agent's text as the phone shows it: nothing is hidden, and the text says what is left out.
 
-An agent's text may have been written by whoever wants something approved.
+An agent's text may have been written by somebody who wants something approved.
 """
 
 import json

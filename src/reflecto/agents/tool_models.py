@@ -177,7 +177,7 @@ class RingPhone(Arguments, frozen=True, kw_only=True):
 
 
 class ListDevices(Arguments, frozen=True, kw_only=True):
-    """Nothing."""
+    """No arguments: all devices are listed."""
 
 
 class QuestionResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ class WaitClock(Protocol):
         """Return seconds, by the clock of the client that waits."""
 
     async def pause(self, seconds: float) -> None:
-        """Wait so long, or less where the process is about to end."""
+        """Wait `seconds`, or less where the process is about to end."""
 
     @property
     def is_stopping(self) -> bool:
@@ -47,7 +47,7 @@ class ToolWait:
 
     @property
     def seconds_left(self) -> float:
-        """How long the call may still take."""
+        """How many seconds the call may still take, 0 or more."""
         return max(0.0, self.until - self.clock.now())
 
     async def for_answer(self, client: AsyncReflecto, asked: Question | str) -> QuestionResult:
@@ -79,7 +79,7 @@ class ToolWait:
 
 
 def answered_result(answer: Answer) -> QuestionResult:
-    """Return a tap, in words that name it."""
+    """Return the result of an answered question; its `next_step` names the choice."""
     return QuestionResult(
         status="answered",
         id=answer.question_id,

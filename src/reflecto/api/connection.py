@@ -53,7 +53,7 @@ class Connection(HttpToolsProtocol):
     _deadline: TimerHandle | None = None
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Expect a request."""
+        """Start the deadline of the first request; a connection beyond the room is refused, or cut off unheard."""
         super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn narrows asyncio's signature
         self._start_deadline()
         excess = self._room.excess(len(self.connections)) if self._room else 0
@@ -62,14 +62,14 @@ class Connection(HttpToolsProtocol):
             self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the deadline."""
+        """End the deadline, and make room for another connection."""
         self._cancel_deadline()
         super().connection_lost(exc)
         if self._room:
             self._room.lost(len(self.connections))
 
     def data_received(self, data: bytes) -> None:
-        """Parse, then refuse what has grown too large."""
+        """Parse the bytes; a request line and headers above FRAMING_MAX_BYTES are refused."""
         if self._is_one_too_many:
             if not self.transport.is_closing():
                 self.transport.write(_FULL)
@@ -85,17 +85,17 @@ class Connection(HttpToolsProtocol):
             self._start_deadline()
 
     def on_message_begin(self) -> None:
-        """Note it."""
+        """A request has begun: closing must not wait for its end."""
         self._receiving = True
         super().on_message_begin()
 
     def on_body(self, body: bytes) -> None:
-        """Bodies have bounds of their own, where they are read."""
+        """Leave a body's bytes out of the count: `Call.stream` bounds them."""
         self._framing_bytes -= len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The request is whole."""
+        """The request has come whole: its deadline ends."""
         self._receiving = False
         self._framing_bytes = 0
         self._cancel_deadline()

@@ -33,7 +33,7 @@ class ConnectionRoom:
         return max(0, excess)
 
     def lost(self, connections: int) -> None:
-        """Note that one has ended, and so many are left."""
+        """Note that a connection has ended; `connections` are left."""
         if self._is_full and connections <= self._connections_max * FREE_SHARE:
             self._is_full = False
             CONNECTIONS_FREE.log(open=connections)

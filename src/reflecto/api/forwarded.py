@@ -21,7 +21,7 @@ class ForwardedWatch:
         self._is_said = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass it on."""
+        """Mark the request where it says whom it is forwarded for and comes from no trusted proxy, and pass it on."""
         if scope["type"] == "http" and any(name == b"x-forwarded-for" for name, _ in scope["headers"]):
             address = str((scope.get("client") or ("unknown",))[0])
             if not self._trusts(address):

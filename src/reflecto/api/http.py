@@ -49,7 +49,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request."""
+    """One request: its ASGI scope, and what reads its body and sends its reply."""
 
     scope: Scope
     receive: Receive
@@ -57,18 +57,18 @@ class Call:
 
     @property
     def path_params(self) -> Mapping[str, str]:
-        """The variable parts of the path."""
+        """The values of the variable parts of the path, by name."""
         params: Mapping[str, str] = self.scope["path_params"]
         return params
 
     @property
     def client_address(self) -> str:
-        """The address at the other end of the socket."""
+        """The IP address of the client, or of a proxy that is not trusted; `unknown` without a socket."""
         client = self.scope.get("client")
         return str(client[0]) if client else "unknown"
 
     def header(self, name: bytes) -> str | None:
-        """Return the first header of this lower-case name."""
+        """Return the first header of this name (in lower case) as Latin-1, None where there is none."""
         for each, value in self.scope["headers"]:
             if each == name:
                 return str(value.decode("latin-1"))
@@ -137,7 +137,7 @@ class Call:
                 return
 
     async def answer(self, reply: Reply) -> None:
-        """Send the reply."""
+        """Send the reply, its body as JSON, never to be cached."""
         body = b"" if reply.body is None else msgspec.json.encode(reply.body)
         closes = reply.headers.get("connection") == "close" and not self.scope.get(BODY_IS_READ)
         headers = [
@@ -192,11 +192,11 @@ class Endpoint:
 
     @property
     def methods(self) -> frozenset[str]:
-        """The methods it answers."""
+        """The HTTP methods it answers; any other gets 405."""
         return frozenset(self._handlers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, errors included."""
+        """Answer one request; what its handler raises becomes an error reply, 500 if nothing else."""
         call = Call(scope, receive, send)
         handler = self._handlers.get(scope["method"], self._refuse_method)
         try:

@@ -54,7 +54,7 @@ class Exchange:
         self.scope = anyio.CancelScope()
 
     async def send(self, message: Message) -> None:
-        """Pass on a part of the reply."""
+        """Send an ASGI message of the reply; its start names the session."""
         if message["type"] == "http.response.start":
             self._is_begun = True
             if self._session_id is not None:

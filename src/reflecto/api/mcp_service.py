@@ -58,7 +58,7 @@ class McpService:
             await self._running
 
     async def handle(self, call: Call, caller: McpCaller, body: bytes) -> None:
-        """Answer one authenticated request, whose body has been read."""
+        """Answer one MCP request of `caller`; `body` is all of it, already read."""
         scope = {**call.scope, _CALLER_KEY: caller}
         with self._exchanges.open(call, caller.token_id, body) as exchange:
             await self._manager.handle_request(scope, _replaying(body, call.receive), exchange.send)
@@ -113,7 +113,7 @@ class _ServerTime:
 
 
 def _replaying(body: bytes, receive: Receive) -> Receive:
-    """Return what gives the body that has been read, and then whatever comes."""
+    """Return an ASGI `receive` that gives the whole body first, then what the connection brings."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:

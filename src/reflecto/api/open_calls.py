@@ -22,7 +22,7 @@ class OpenCalls:
 
     @contextmanager
     def claim(self, token_id: str, call_id: str | None) -> Iterator[Place]:
-        """Give a call its place while the block runs."""
+        """Give a call the lowest free number among those that look the same, while the block runs."""
         if call_id is None:
             yield Place(0)
             return

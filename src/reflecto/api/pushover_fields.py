@@ -53,7 +53,7 @@ class PushoverFields:
 
 
 class PushoverReader:
-    """Reads calls."""
+    """Reads the fields of Pushover's calls, from query, form, JSON or multipart alike."""
 
     def __init__(self) -> None:
         self._known = frozenset(field.encode_name for field in msgspec.structs.fields(PushoverRequest))

@@ -15,5 +15,5 @@ def pushover_shape(reply: Reply) -> Reply:
 
 
 def request_id() -> str:
-    """Return an id for a call that made nothing."""
+    """Return a fresh `msg_` id for a reply to a call that stored no message."""
     return f"msg_{secrets.token_hex(16)}"

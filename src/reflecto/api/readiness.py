@@ -20,7 +20,7 @@ class Readiness:
         self._trouble: StoreUnavailableError | None = None
 
     async def check(self) -> None:
-        """Raises: StoreUnavailableError."""
+        """Return if the store took a probe within the last second, or takes one now. Raises: StoreUnavailableError."""
         async with self._probing:
             if self._clock.now() >= self._known_until:
                 self._trouble = None

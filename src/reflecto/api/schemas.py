@@ -78,7 +78,7 @@ def _refine_model(schema: Schema, notes: Mapping[str, Schema]) -> None:
     properties: dict[str, Schema] = schema["properties"]
     for name, field in properties.items():
         note = notes.get(name, {})
-        described = {"description": note["description"]} if note else {}  # first, for whoever reads the document
+        described = {"description": note["description"]} if note else {}  # first, where a reader looks
         properties[name] = {**described, **_refine(field), **note}
     schema.pop("title", None)
 

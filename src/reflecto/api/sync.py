@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class SyncStream:
-    """One open response. `core.ports.wakeups.Stream`."""
+    """One open event stream of a device: `core.ports.wakeups.Stream` over HTTP."""
 
     def __init__(self, call: Call, devices: Devices, device_id: str, after: int) -> None:
         self._call = call
@@ -57,7 +57,7 @@ class SyncStream:
             await self._call.send({"type": "http.response.body", "body": b""})
 
     def wake(self) -> None:
-        """Send what the queue has now."""
+        """Send the queue's entries behind the last one sent, in the background."""
         self._grown = True
         self._start_writing()
 
@@ -110,10 +110,10 @@ class SyncStream:
 
 
 def event_of(entry: QueueEntry) -> bytes:
-    """Return the entry as a `message` event."""
+    """Return the entry as a `message` event of Server-Sent Events, with `seq` as its id."""
     return b"id: %d\nevent: message\ndata: %b\n\n" % (entry.seq, msgspec.json.encode(entry_of(entry)))
 
 
 def entry_of(entry: QueueEntry) -> SyncEntry:
-    """Return the entry as it is sent."""
+    """Return the entry with its blob in base64."""
     return SyncEntry(entry.seq, entry.sender, encode_base64(entry.blob), entry.expires_at)

@@ -65,7 +65,7 @@ class WebFile:
 
     @classmethod
     def read(cls, path: Path, *, is_immutable: bool) -> "WebFile":
-        """Read it from the disk."""
+        """Read a file of the web app and compress it where that makes it smaller. Raises: OSError."""
         plain = path.read_bytes()
         squeeze = path.suffix in COMPRESSIBLE and len(plain) >= GZIP_MIN_BYTES
         return cls(
@@ -77,7 +77,7 @@ class WebFile:
         )
 
     async def answer(self, call: Call) -> None:
-        """Send it, or 304 where the client has it."""
+        """Send the file, gzipped for a client that takes it; 304 where the client's ETag is this one."""
         headers = [*HEADERS, (b"cache-control", self.cache_control), (b"etag", self.etag)]
         if self.etag.decode() in (call.header(b"if-none-match") or ""):
             await call.send({"type": "http.response.start", "status": 304, "headers": headers})

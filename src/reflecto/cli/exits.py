@@ -57,7 +57,7 @@ def exit_code_of(error: Exception) -> int | None:
 
 
 def message_of(error: Exception) -> str:
-    """Return what tells a person what went wrong."""
+    """Return the message of an error, in the words of the command line."""
     if isinstance(error, click.ClickException):
         return error.format_message()
     context = click.get_current_context(silent=True)
@@ -93,7 +93,7 @@ def report(error: Exception, hint: str = "") -> int:
 
 
 def _length_of(error: Exception) -> str:
-    """Return the length of a text that was too long, for whoever piped it in. `--json` has it in the details."""
+    """Return the length of a text that was too long: its sender may not know. `--json` has it in the details."""
     length = getattr(error, "details", {}).get("bytes")
     return f"; it has {length}" if isinstance(length, int) else ""
 

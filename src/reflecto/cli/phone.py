@@ -97,7 +97,7 @@ async def _run(store: "StateFile", options: Options) -> int:
     for warning in store.warnings:
         click.echo(f"Warning: {warning}", err=True)
     rule = read_rule(options.answer)
-    console = None if options.as_json else _make_desk(takes_keys=rule is None)
+    console = None if options.as_json else _make_console(takes_keys=rule is None)
     show = console.show if console else _print_json
     async with httpx.AsyncClient() as http:
         state, identity = await _enrol_if_needed(http, store, state, options, show)
@@ -182,7 +182,7 @@ async def _enrol_if_needed(
     return state, identity
 
 
-def _make_desk(*, takes_keys: bool) -> "Console":
+def _make_console(*, takes_keys: bool) -> "Console":
     from reflecto.phone.console import Console
     from reflecto.terminal.keys import can_read_keys
     from reflecto.terminal.live_line import LiveLine

@@ -44,11 +44,11 @@ class Asking:
     tether: int | None = None
 
     def note_trouble(self, error: "ReflectoError | None") -> None:
-        """Take what the client is about to try again because of, or None once it got through."""
+        """Take the error because of which the client is about to try again, or None once it got through."""
         self.trouble = error
 
     def line(self) -> str:
-        """Return the live line."""
+        """Return the live line: the time that is left, and why it tries again; empty before the question is asked."""
         question, trouble = self.question, self.trouble  # read once: another thread sets them
         left = f"{duration(question.deadline - time.monotonic())} left" if question else ""
         if trouble:

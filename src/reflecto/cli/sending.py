@@ -104,7 +104,7 @@ def finish(warnings: "Sequence[Caveat]", *, reached: int | None = None, selector
 
 
 class _Trouble:
-    """What the client is about to try again because of."""
+    """The error because of which the client is about to try again, for the live line; None once it got through."""
 
     def __init__(self) -> None:
         self._error: ReflectoError | None = None

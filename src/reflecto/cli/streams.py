@@ -11,7 +11,7 @@ import click
 
 
 class ClosedOutput(io.TextIOBase):
-    """Standard output that nobody reads: whoever writes to it learns that, as from a pipe whose reader went away."""
+    """Standard output that nobody reads: writing to it fails, as to a pipe whose reader went away."""
 
     def write(self, text: str, /) -> int:
         """Raise BrokenPipeError, unless there is nothing to write."""

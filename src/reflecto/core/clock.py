@@ -7,17 +7,17 @@ from typing import Protocol
 
 
 class Timer(Protocol):
-    """A scheduled call."""
+    """What `Clock.call_later` returns."""
 
     def cancel(self) -> None:
-        """Forget the call."""
+        """Make sure that the callback is not called; nothing happens if it was."""
 
 
 class Clock(Protocol):
-    """Tells the time in Unix seconds and waits on it."""
+    """Tells the time, calls back later and waits; a test's clock does so without waiting."""
 
     def now(self) -> float:
-        """Return Unix seconds."""
+        """Return the time in Unix seconds."""
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Timer:
         """Call `callback` on the running loop after `seconds`."""
@@ -27,7 +27,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The clock of the machine, on the running asyncio loop."""
 
     def now(self) -> float:
         """Return Unix seconds."""

@@ -25,7 +25,7 @@ from reflecto.crypto.tokens import token_hash
 
 
 def require_phone(device: Device) -> None:
-    """Refuse a desktop. Raises: ApiError `scope_denied`."""
+    """Let a phone pass. Raises: ApiError `scope_denied` for a desktop."""
     if device.device_class != "phone":
         raise ApiError(SCOPE_DENIED, "Only a phone may do that")
 

@@ -29,7 +29,7 @@ def check_document(request: DocumentRequest) -> int:
 
 
 class Documents:
-    """Sends documents."""
+    """Text files for the devices' downloads."""
 
     def __init__(self, dispatcher: Dispatcher, quotas: Quotas, clock: Clock) -> None:
         self._dispatcher = dispatcher

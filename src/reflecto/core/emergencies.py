@@ -160,7 +160,10 @@ class Emergencies:
             raise ApiError(INVALID_TOKEN)
 
     async def sound_due(self) -> int:
-        """Ring again whatever is due, each round once whichever process is first; end what has expired."""
+        """Ring the emergencies whose next round is due, and end those that have expired; return how many rang or ended.
+
+        Where several processes look, each round rings once.
+        """
         sounded = 0
         while due := await self._store.list_due_emergencies(self._clock.now(), DUE_PAGE):
             # All at once: the store commits together what comes together.
@@ -170,7 +173,7 @@ class Emergencies:
         return sounded
 
     async def call_back_due(self) -> int:
-        """Call back whoever is to be told; return how many took it."""
+        """Post to the callbacks of acknowledged emergencies that are due; return how many were taken."""
         due = await self._store.claim_callbacks(self._clock.now(), DUE_PAGE)
         return sum(await asyncio.gather(*map(self._call_back, due)))
 

@@ -51,14 +51,14 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class _Founding:
-    """A new owner's Default token."""
+    """The Default token of a new owner: as it is stored, and the reply with its plaintext."""
 
     token: Token
     reply: NewToken
 
 
 class Enrolment:
-    """Makes invitations and redeems them."""
+    """Setup codes: made for one more device or a new owner, and redeemed by the device."""
 
     def __init__(self, store: Store, wakeups: Wakeups, sealer: Sealer, counters: Counters, clock: Clock) -> None:
         self._store = store

@@ -10,7 +10,7 @@ from reflecto.core.ports.counting import Counters, Window
 
 
 class FailedAttempts:
-    """Counts failed attempts at one thing, `name`, per network."""
+    """Counts failed attempts per network; `name` is the counter's, for example `wrong_setup_codes`."""
 
     def __init__(self, counters: Counters, name: str) -> None:
         self._counters = counters

@@ -60,7 +60,7 @@ SEALING_ATTEMPTS: Final = 5  # a phone would have to come or go between each two
 
 
 class _Sealed(msgspec.Struct, frozen=True):
-    """What is inside `Interaction.sealed`."""
+    """The JSON inside `Interaction.sealed`."""
 
     question: str
     choices: tuple[str, ...]
@@ -76,7 +76,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Interactions:
-    """Asks, answers, waits, withdraws."""
+    """Questions: asked by senders, answered by phones, waited for, withdrawn."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class Interactions:
                     if status_at(interaction, now) != "pending" or now >= until or self._wakeups.closing:
                         return self._state_of(sender, interaction)
                     await self._clock.wait(changed, min(until, interaction.expires_at))
-            except asyncio.CancelledError:  # whoever waited has gone
+            except asyncio.CancelledError:  # the client has gone
                 await self.tethers.release(interaction, until)
                 raise
 

@@ -16,19 +16,19 @@ class LastSeen:
         self._devices: dict[str, int] = {}
 
     def token_used(self, token_id: str, now: float) -> None:
-        """A request with this token was authenticated at `now`."""
+        """Note that a request with this token was authenticated at `now`."""
         self._tokens[token_id] = int(now)
 
     def device_seen(self, device_id: str, now: float) -> None:
-        """A request of this device was authenticated at `now`."""
+        """Note that a request of this device was authenticated at `now`."""
         self._devices[device_id] = int(now)
 
     def last_used_at(self, token_id: str, stored: int | None) -> int | None:
-        """Return what was noted here, else what the store had."""
+        """Return when the token was last used; `stored` is the time in the store, None for never."""
         return self._tokens.get(token_id, stored)
 
     def last_seen_at(self, device_id: str, stored: int | None) -> int | None:
-        """Return what was noted here, else what the store had."""
+        """Return when the device last called; `stored` is the time in the store, None for never."""
         return self._devices.get(device_id, stored)
 
     async def flush(self) -> None:

@@ -76,7 +76,7 @@ def clamp_ttl(ttl_seconds: float | None) -> int:
 
 
 class Messages:
-    """Sends."""
+    """Notifications, in this API's form and in Pushover's, queued for the devices meant."""
 
     def __init__(self, dispatcher: Dispatcher, presence: Presence, quotas: Quotas, clock: Clock) -> None:
         self._dispatcher = dispatcher

@@ -59,7 +59,7 @@ REPORTED: Final = ("label", "type", "device_class", "app_build", "features")
 
 @dataclass(frozen=True, slots=True)
 class DeviceChanges:
-    """What a device reports anew of itself. None: it stays as it is."""
+    """Changes that a device reports of itself. None: it stays as it is."""
 
     label: str | None = None
     app_build: int | None = None

@@ -121,7 +121,7 @@ class Pairings:
         """
         _claim_of(await self._find(pairing_id), bearer)
         pairing = await self._wait(pairing_id, seconds, was)
-        claim = _claim_of(pairing, bearer)  # again: it may have been claimed anew meanwhile
+        claim = _claim_of(pairing, bearer)  # once more: another device may have claimed it meanwhile
         devices = await self._store.list_devices(pairing.owner_id)
         phone = next((device for device in devices if device.id == pairing.phone_id), None)
         if phone is None:

@@ -49,7 +49,7 @@ class Standing:
 
 
 class RateLimitedError(ApiError):
-    """429, with the standing of the layer that refused."""
+    """`rate_limit_exceeded` (429), with the standing of the layer that refused."""
 
     def __init__(self, standing: Standing, now: float) -> None:
         retry_after_seconds = max(1, standing.reset_at - int(now))
@@ -67,7 +67,7 @@ class MonthlyCounts:
         self._unwritten: set[str] = set()
 
     async def load(self, store: Store, now: float) -> None:
-        """Take up what was counted before the restart."""
+        """Read this month's counts from the store, at the start. Raises: StoreUnavailableError."""
         self._month = _month_of(now)
         self._counts = await store.load_monthly_counts(self._month)
 
@@ -86,12 +86,12 @@ class MonthlyCounts:
             raise
 
     def remaining(self, token_id: str, now: float) -> int:
-        """Return how often the token may still send this month."""
+        """Return how many messages the token may still send this month, 0 or more."""
         self._turn(now)
         return max(0, self.limit - self._counts.get(token_id, 0))
 
     def add(self, token_id: str, now: float) -> None:
-        """Count one."""
+        """Count one message of the token."""
         self._turn(now)
         self._counts[token_id] = self._counts.get(token_id, 0) + 1
         self._unwritten.add(token_id)
@@ -103,7 +103,7 @@ class MonthlyCounts:
             self._unwritten.add(token_id)
 
     def reset_at(self, now: float) -> int:
-        """Return when the next month begins."""
+        """Return when the next month (UTC) begins, in Unix seconds."""
         today = datetime.fromtimestamp(now, UTC)
         year, month = (today.year + 1, 1) if today.month == 12 else (today.year, today.month + 1)
         return int(datetime(year, month, 1, tzinfo=UTC).timestamp())
@@ -220,7 +220,7 @@ class Spending:
             await self.refund()
 
     async def refund(self) -> None:
-        """Take it back: nothing came of it after all."""
+        """Uncount what was counted, once, where the request stored nothing."""
         if not self._counted:
             return
         self._counted = False

@@ -57,14 +57,14 @@ def fire_time(at: int | str, now: float) -> int:
 
 
 class _Sealed(msgspec.Struct, frozen=True):
-    """What is inside `Reminder.sealed`."""
+    """The JSON inside `Reminder.sealed`."""
 
     message: str
     title: str | None
 
 
 class Reminders:
-    """Sets, lists, drops and fires reminders."""
+    """Reminders: set, listed and dropped by senders, delivered when they are due."""
 
     def __init__(
         self, store: Store, dispatcher: Dispatcher, wakeups: Wakeups, sealer: Sealer, quotas: Quotas, clock: Clock

@@ -25,7 +25,7 @@ STOPPED_REMEMBERED: Final = 1_000  # of all owners
 
 
 class Rings:
-    """Rings phones."""
+    """Rings: every phone of an owner sounds, until one of them stops it or the time is over."""
 
     def __init__(
         self,

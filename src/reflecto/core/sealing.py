@@ -16,7 +16,7 @@ SHARED_KEYS_CACHED: Final = 4096  # deriving one costs ten times as much as seal
 
 
 class Sealer:
-    """Seals with the server's X25519 keys."""
+    """Seals envelopes for devices with the server's X25519 keys."""
 
     def __init__(self, server_keys: BoxKeys) -> None:
         self.server_keys = server_keys

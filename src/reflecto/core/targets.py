@@ -44,7 +44,7 @@ def select_devices(devices: Sequence[Device], selector: str) -> tuple[list[Devic
 
 
 def _names_in(selector: str) -> list[str]:
-    """Return each name once, in its order."""
+    """Return the names of a selector, each once, in their order."""
     return list(dict.fromkeys(name for name in (part.strip() for part in selector.split(",")) if name))
 
 

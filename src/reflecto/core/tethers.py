@@ -16,7 +16,7 @@ from reflecto.core.withdrawals import seal_withdrawals
 
 
 class Tethers:
-    """Notes who waits, and ends what nobody waits for."""
+    """Notes until when somebody waits for a question, and cancels one that nobody has waited for in time."""
 
     def __init__(self, store: Store, wakeups: Wakeups, sealer: Sealer, clock: Clock) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class Tethers:
         now = self._clock.now()
         if interaction.tether is not None and now < until and interaction.status == "pending":
             await self._store.release_tether(interaction.id, until, now)
-            self._wakeups.tell(News(watched_ids=[interaction.id]))  # whoever else waits notes it again
+            self._wakeups.tell(News(watched_ids=[interaction.id]))  # others that wait note their own end again
 
     async def settle(self, interaction: Interaction) -> Interaction:
         """Store the end of a question whose time has run out, withdraw its prompts, and return it."""
@@ -67,7 +67,7 @@ class Tethers:
             await self.settle(interaction)
 
     async def spare_all(self) -> None:
-        """Begin every tether anew, at the start: while no server was live nobody could wait, and nobody does yet.
+        """Let every tether begin now, at the start: while no server ran nobody could wait, and nobody does yet.
 
         A wait that a killed server had written ahead is over too.
         """

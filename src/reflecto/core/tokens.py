@@ -55,12 +55,12 @@ def new_token(owner_id: str, request: CreateTokenRequest, now: float) -> tuple[T
 
 
 def new_default_token(owner_id: str, now: float) -> tuple[Token, NewToken]:
-    """Make the token every new owner gets."""
+    """Make the token that every new owner gets: the record to store, and the reply with its plaintext."""
     return new_token(owner_id, CreateTokenRequest(label=DEFAULT_LABEL), now)
 
 
 class Tokens:
-    """Authenticates senders and keeps their tokens."""
+    """Sender tokens: authenticated at each call, made, listed and revoked by a phone."""
 
     def __init__(
         self,

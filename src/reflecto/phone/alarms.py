@@ -107,7 +107,7 @@ def acknowledge(state: PhoneState, emergency_id: str) -> Step:
 
 
 def judge_acknowledgement(state: PhoneState, verdict: AlarmVerdict) -> Step:
-    """Apply the server's verdict."""
+    """End the emergency as the server's verdict says."""
     return _end(state, verdict.id, verdict.outcome, None)
 
 

@@ -157,7 +157,7 @@ class DocumentUnsaved(Effect, frozen=True, kw_only=True, tag="document_unsaved")
 
 
 class Rang(Effect, frozen=True, kw_only=True, tag="ring"):
-    """Sound for `duration` seconds, or until somebody is there."""
+    """Sound for `duration` seconds, or until somebody presses a key."""
 
     id: str
     source: str
@@ -206,7 +206,7 @@ class Alarmed(Effect, frozen=True, kw_only=True, tag="emergency"):
 
 
 class AlarmRang(Effect, frozen=True, kw_only=True, tag="emergency_ring"):
-    """The emergency rings: sound for `duration` seconds, or until somebody is there."""
+    """The emergency rings: sound for `duration` seconds, or until somebody presses a key."""
 
     id: str
     duration: int

@@ -101,7 +101,7 @@ def read_ring(state: PhoneState, envelope: Envelope, now: float) -> Step:
 
 
 def read_reminder(state: PhoneState, envelope: Envelope, now: float) -> Step:
-    """Show the reminder."""
+    """Show the reminder, however late it comes."""
     del now
     payload = payload_of(envelope, ReminderPayload)
     reminded = effects.Reminded(

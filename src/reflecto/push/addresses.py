@@ -1,4 +1,4 @@
-"""Connections to public addresses only: whoever subscribes chooses where this server connects to.
+"""Connections to public addresses only: a subscription is an address that a device chose, which may mean harm.
 
 The address that was checked is the one connected to: a name is resolved once, so that it cannot point elsewhere later.
 """

@@ -40,7 +40,7 @@ class HttpsCallbacks:
         return False if calling.cancelled() else calling.result()
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to senders."""
         if self._pool is not None:
             await self._pool.aclose()
 

@@ -31,7 +31,7 @@ _HINTS: Final = {
 
 
 class Outcome(Enum):
-    """What became of a push."""
+    """How a push service replied, or that it did not."""
 
     ACCEPTED = auto()
     GONE = auto()  # the subscription has ended
@@ -59,7 +59,7 @@ class PushMessage:
 
 
 class PushSender:
-    """Sends, over connections that are kept for a while."""
+    """Posts pushes to push services, over connections kept for CONNECTIONS_KEPT_SECONDS."""
 
     def __init__(self, vapid: Vapid, clock: Clock, *, allow_private: bool, resolve: Resolve = resolve) -> None:
         self._vapid = vapid
@@ -69,7 +69,7 @@ class PushSender:
         self._complaints: set[tuple[str, str]] = set()
 
     async def send(self, subscription: PushSubscription, message: PushMessage) -> PushReply:
-        """Send and say what became of it; whatever goes wrong is an outcome, within 15 seconds."""
+        """Send one push and return its outcome within SEND_SECONDS; a failure is an outcome too, never raised."""
         sending = asyncio.create_task(self._send(subscription, message))
         done = asyncio.Event()
         sending.add_done_callback(lambda _: done.set())
@@ -82,7 +82,7 @@ class PushSender:
         return PushReply(Outcome.LATER) if sending.cancelled() else sending.result()
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to push services."""
         if self._pool is not None:
             await self._pool.aclose()
 

@@ -2,7 +2,7 @@
 
 A send that hangs holds its slot for 15 seconds. So nobody gets a fixed share: an owner may have as many sends under way
 as there are slots free, and a push service three times as many. One owner alone gets half of the slots; however many
-hang, some stay free for whoever comes next, and without a crowd nobody waits.
+hang, some stay free for the next owner, and without a crowd nobody waits.
 """
 
 import asyncio

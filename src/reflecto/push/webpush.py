@@ -42,7 +42,7 @@ class _Mark:
 
 @dataclass(slots=True)
 class _Line:
-    """How far the pushes of one device have come."""
+    """The pushes of one device: up to which entry of its queue they are done, and what is to be pushed when."""
 
     done_seq: int = 0  # pushed, or not to be pushed any more
     grown: bool = False  # the queue may hold something behind the last mark
@@ -54,7 +54,7 @@ class _Line:
     bare_seq: int = 0  # this one was too large, so only its number is pushed
 
     def finish(self, seq: int) -> None:
-        """Go on behind `seq`."""
+        """Note that nothing up to `seq` is to be pushed any more."""
         self.done_seq = seq
         self.attempts = 0
 
@@ -92,7 +92,7 @@ class WebPush:
                 self._start_working(backlog.device_id, line)
 
     async def close(self) -> None:
-        """Stop; what was not pushed stays in the queues."""
+        """Cancel pushes under way; what was not pushed stays in the queues."""
         self._closing.set()
         tasks = [line.task for line in self._lines.values() if line.task is not None]
         for task in tasks:
@@ -145,7 +145,7 @@ class WebPush:
         return bool(await self._presence.connected([device_id]))
 
     def _begin(self, line: _Line, target: PushTarget) -> int:
-        """Return behind which number there is something new."""
+        """Return the number of the last entry that was pushed or is marked to be."""
         line.done_seq = max(line.done_seq, target.since_seq)
         return max(line.done_seq, line.marks[-1].seq if line.marks else 0)
 
@@ -192,7 +192,7 @@ class WebPush:
             await self._clock.wait(self._closing, again_at)
 
     def _forget(self, device_id: str, line: _Line) -> None:
-        """The device has no subscription, or is gone."""
+        """Drop what is kept of a device that has no subscription or is gone."""
         line.grown = False
         line.marks.clear()
         if self._lines.get(device_id) is line:

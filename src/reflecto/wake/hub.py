@@ -41,11 +41,11 @@ class Hub:
         self._on_growth = callback
 
     def start(self) -> None:
-        """Begin the heartbeat."""
+        """Begin to beat every stream each HEARTBEAT_SECONDS."""
         self._heartbeat = self._clock.call_later(HEARTBEAT_SECONDS, self._beat)
 
     def close(self) -> None:
-        """End every stream and wait; whoever comes later is turned away at once."""
+        """End every stream and long poll; one that is opened later ends at once."""
         self.closed.set()
         if self._heartbeat is not None:
             self._heartbeat.cancel()
@@ -72,7 +72,7 @@ class Hub:
                 self._presence.close(device_id)
 
     def tell(self, news: News) -> None:
-        """Wake, end and cancel whatever `news` is about."""
+        """Wake the streams and long polls that `news` names, end the streams of devices that are gone, cancel calls."""
         self._set_watchers(news.watched_ids)
         self._wake_streams(news.device_ids)
         self._end_streams(news.ended_ids)

@@ -13,13 +13,13 @@ TAG: Final = "Devices"
 
 
 async def stop_ring(call: Admitted[Device, None]) -> Reply:
-    """Silence a ring on all devices."""
+    """Stop a ring on all devices of the owner: 204."""
     await call.use_cases.rings.stop(call.caller, call.path_params["id"])
     return Reply(204)
 
 
 async def acknowledge(call: Admitted[Device, None]) -> Reply:
-    """Say that somebody has seen an emergency."""
+    """End an emergency, as seen by the phone's owner: 204."""
     await call.use_cases.emergencies.acknowledge(call.caller, call.path_params["receipt"])
     return Reply(204)
 

@@ -33,12 +33,12 @@ TAG: Final = "Devices"
 
 
 async def enroll(call: Admitted[None, EnrollRequest]) -> Reply:
-    """Redeem a setup code."""
+    """Redeem a setup code: 201 with the device's id and token."""
     return Reply(201, await call.use_cases.enrolment.enroll(call.body, call.client_address))
 
 
 async def invite(call: Admitted[Device, None]) -> Reply:
-    """Make a setup code."""
+    """Make a setup code: 201 with the code and its link."""
     invitation, link = await call.use_cases.enrolment.invite_for(call.caller)
     return Reply(201, InvitationResponse(invitation.code, link, invitation.expires_at))
 
@@ -52,24 +52,24 @@ async def list_devices(call: Admitted[Sender | Device, None]) -> Reply:
 
 
 async def update_self(call: Admitted[Device, UpdateDeviceRequest]) -> Reply:
-    """Take over what a device reports of itself."""
+    """Change the label, build, features or push subscription that the device names: 200 with its state."""
     return Reply(200, await call.use_cases.devices.update(call.caller, call.body))
 
 
 async def remove_self(call: Admitted[Device, None]) -> Reply:
-    """Unpair the caller."""
+    """Unpair the device that calls: 204."""
     await call.use_cases.devices.remove(call.caller, call.caller.id)
     return Reply(204)
 
 
 async def remove_device(call: Admitted[Device, None]) -> Reply:
-    """Unpair a device."""
+    """Unpair the device in the path: 204."""
     await call.use_cases.devices.remove(call.caller, call.path_params["id"])
     return Reply(204)
 
 
 async def disconnect(call: Admitted[Device, None]) -> Reply:
-    """Delete the owner."""
+    """Delete the owner with all devices, tokens and messages: 204."""
     await call.use_cases.devices.disconnect(call.caller)
     return Reply(204)
 

@@ -8,7 +8,7 @@ from reflecto.core.sender import Sender
 
 
 async def mcp(call: Admitted[Sender, None]) -> None:
-    """Pass the request on to the tools."""
+    """Let the MCP service answer: it sends its reply itself."""
     await call.use_cases.mcp.answer(call, call.caller)
 
 

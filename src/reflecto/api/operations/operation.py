@@ -82,11 +82,11 @@ class Admitted(Call, Generic[C, B]):
 Handler = Callable[[Admitted[C, B]], Awaitable[Reply | None]]
 
 
-async def _unread(_use_cases: UseCases, _call: Call) -> None:
-    """Leave the body: the call has none, or its handler reads it."""
+async def _no_body(_use_cases: UseCases, _call: Call) -> None:
+    """Read nothing: the call has no body, or its handler reads it."""
 
 
-NO_BODY: Final[Body[Any]] = Body(_unread)
+NO_BODY: Final[Body[Any]] = Body(_no_body)
 
 
 def json_body(model: type[M], max_bytes: int = JSON_BODY_MAX_BYTES) -> Body[M]:
@@ -133,7 +133,7 @@ class Operation(Generic[C, B]):
 
     @property
     def route_path(self) -> str:
-        """The path as the router wants it."""
+        """The path in Starlette's form: `{tag:path}` for what may have slashes."""
         wanted = self.path
         for parameter in self.parameters:
             if parameter.may_have_slashes:
@@ -159,7 +159,7 @@ AnyOperation = Operation[Any, Any]
 
 
 def path_id(prefix: str, what: str) -> Parameter:
-    """Return the parameter `{id}`."""
+    """Return the path parameter `{id}`: an id that begins with `prefix`."""
     schema = {"type": "string", "pattern": f"^{prefix}_[0-9a-f]{{32}}$"}
     return Parameter(name="id", place="path", description=f"The id of the {what}", schema=schema)
 
@@ -172,5 +172,5 @@ def done(status: int, description: str, model: type[msgspec.Struct] | None = Non
 
 
 def curl(*arguments: str) -> str:
-    """Return a command of one argument a line."""
+    """Return a curl command with each argument on a line of its own."""
     return "curl " + " \\\n  ".join(arguments)

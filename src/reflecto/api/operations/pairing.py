@@ -50,7 +50,7 @@ _NONCE: Final = '-d "{\\"nonce\\": \\"$NONCE\\"}"'
 
 
 async def open_pairing(call: Admitted[Device, CreatePairingRequest]) -> Reply:
-    """Invite a device."""
+    """Open a pairing: 201 with its id."""
     return Reply(201, await call.use_cases.pairings.open(call.caller, call.body))
 
 
@@ -61,13 +61,13 @@ async def read(call: Admitted[Device, None]) -> Reply:
 
 
 async def reject(call: Admitted[Device, None]) -> Reply:
-    """Withdraw an invitation."""
+    """Reject the pairing in the path: 204."""
     await call.use_cases.pairings.reject(call.caller, call.path_params["id"])
     return Reply(204)
 
 
 async def claim(call: Admitted[None, ClaimRequest]) -> Reply:
-    """Ask to join."""
+    """Claim the pairing in the path for a new device: 201 with its claim token."""
     return Reply(201, await call.use_cases.pairings.claim(call.path_params["id"], call.body, call.client_address))
 
 
@@ -78,25 +78,25 @@ async def read_outcome(call: Admitted[str, None]) -> Reply:
 
 
 async def greet(call: Admitted[Device, NonceRequest]) -> Reply:
-    """Show the phone's nonce."""
+    """Store the phone's nonce for the new device: 204."""
     await call.use_cases.pairings.greet(call.caller, call.path_params["id"], call.body)
     return Reply(204)
 
 
 async def reveal(call: Admitted[str, NonceRequest]) -> Reply:
-    """Reveal the new device's nonce."""
+    """Store the nonce that the new device had committed itself to: 204."""
     await call.use_cases.pairings.reveal(call.caller, call.path_params["id"], call.body)
     return Reply(204)
 
 
 async def approve(call: Admitted[Device, ApproveRequest]) -> Reply:
-    """Let the device join."""
+    """Store the phone's approval: 204, and the device is one of the owner's."""
     await call.use_cases.pairings.approve(call.caller, call.path_params["id"], call.body)
     return Reply(204)
 
 
 async def relay(call: Admitted[Device, RelayRequest]) -> Reply:
-    """Pass on what devices send each other."""
+    """Queue the blobs for the devices named: 204."""
     await call.use_cases.relay.relay(call.caller, call.body)
     return Reply(204)
 

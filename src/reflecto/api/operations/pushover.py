@@ -173,7 +173,7 @@ def pushover_body(model: type[Request] | None = None) -> Body[PushoverFields]:
 
 
 async def send(call: Admitted[Sender, PushoverFields]) -> Reply:
-    """Send a message, or an emergency."""
+    """Send a message, or with priority 2 an emergency: 200 with the id, and its receipt."""
     message = _prepared(call.body, allow_private=call.use_cases.callback_allow_private)
     body: dict[str, Any] = {"status": 1}
     if message.emergency is None:
@@ -188,19 +188,19 @@ async def send(call: Admitted[Sender, PushoverFields]) -> Reply:
 
 
 async def validate_user(call: Admitted[Sender, PushoverFields]) -> Reply:
-    """List the devices there are to send to."""
+    """Reply 200 with the labels of the owner's devices."""
     listed = await call.use_cases.devices.list_of_owner(call.caller.token.owner_id)
     labels = [device.label for device in listed.devices]
     return Reply(200, {"status": 1, "group": 0, "devices": labels, "licenses": [], "request": request_id()})
 
 
 async def list_sounds(_call: Admitted[Sender, PushoverFields]) -> Reply:
-    """List the names of sounds."""
+    """Reply 200 with the sounds' names and descriptions."""
     return Reply(200, {"status": 1, "sounds": SOUNDS, "request": request_id()})
 
 
 async def read_limits(call: Admitted[Sender, PushoverFields]) -> Reply:
-    """Tell the month's count."""
+    """Reply 200 with the month's limit, what is left of it and when it ends."""
     limit, remaining, reset = _app_limits(call).values()
     counts = {"limit": int(limit), "remaining": int(remaining), "reset": int(reset)}
     return Reply(200, {**counts, "status": 1, "request": request_id()})
@@ -231,7 +231,7 @@ def _is_number(value: object) -> bool:
 
 
 def _app_limits(call: Admitted[Sender, PushoverFields]) -> dict[str, str]:
-    """Return Pushover's quota headers; it counts by month."""
+    """Return Pushover's `X-Limit-App-*` headers: the month's limit, what is left, and its end in Unix seconds."""
     standing = call.use_cases.quotas.monthly_standing(call.caller.token)
     return {
         "x-limit-app-limit": str(standing.limit),

@@ -43,7 +43,7 @@ _POLL: Final = "While the question is pending: when to ask again, in seconds"
 
 
 async def ask(call: Admitted[Sender, CreateInteractionRequest]) -> Reply:
-    """Ask, or find the question that was asked before."""
+    """Ask: 201, or 200 with the one that was asked before."""
     asked = await call.use_cases.interactions.ask(call.caller, call.body)
     headers = {}
     if asked.replayed:
@@ -55,7 +55,7 @@ async def ask(call: Admitted[Sender, CreateInteractionRequest]) -> Reply:
 
 
 async def read(call: Admitted[Sender, None]) -> Reply:
-    """Tell how a question stands, or wait until it has ended."""
+    """Reply 200 with the question's state, with `wait` once it has ended or the time is up."""
     interactions, question_id = call.use_cases.interactions, call.path_params["id"]
     seconds = call.wait_seconds()
     if not seconds:
@@ -68,17 +68,17 @@ async def read(call: Admitted[Sender, None]) -> Reply:
 
 
 async def withdraw(call: Admitted[Sender, None]) -> Reply:
-    """Withdraw a question."""
+    """Withdraw a question: 200 with its last state."""
     return _state_reply(await call.use_cases.interactions.cancel(call.caller, call.path_params["id"]))
 
 
 async def simulate(call: Admitted[Sender, SimulateRequest]) -> Reply:
-    """Answer a test token's question."""
+    """Answer a test token's own question: 200 with its state."""
     return _state_reply(await call.use_cases.interactions.simulate(call.caller, call.path_params["id"], call.body))
 
 
 async def answer(call: Admitted[Device, AnswerRequest]) -> Reply:
-    """Record a tap."""
+    """Record a tap: 200 with the answer as it is stored."""
     return Reply(200, await call.use_cases.interactions.answer(call.caller, call.path_params["id"], call.body))
 
 

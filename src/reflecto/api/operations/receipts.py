@@ -60,19 +60,19 @@ _RECEIPT_PATH: Final = Parameter(
 
 
 async def read(call: Admitted[Sender, PushoverFields]) -> Reply:
-    """Tell how an emergency stands."""
+    """Reply 200 with an emergency's state in Pushover's fields."""
     emergency = await call.use_cases.emergencies.read(call.caller, call.path_params["receipt"])
     return Reply(200, {"status": 1, **_receipt(emergency), "request": request_id()})
 
 
 async def cancel(call: Admitted[Sender, PushoverFields]) -> Reply:
-    """Cancel an emergency."""
+    """Cancel the emergency in the path: 200, also where it had ended."""
     await call.use_cases.emergencies.cancel(call.caller, call.path_params["receipt"])
     return Reply(200, {"status": 1, "request": request_id()})
 
 
 async def cancel_by_tag(call: Admitted[Sender, PushoverFields]) -> Reply:
-    """Cancel the emergencies of a tag."""
+    """Cancel the token's emergencies with this tag: 200 with how many."""
     canceled = await call.use_cases.emergencies.cancel_by_tag(call.caller, call.path_params["tag"])
     return Reply(200, {"status": 1, "canceled": canceled, "request": request_id()})
 

@@ -92,33 +92,33 @@ MESSAGE: Final = Body(read_message, SendRequest, (JSON, URLENCODED, MULTIPART, T
 
 
 async def send(call: Admitted[Sender, MessageBody]) -> Reply:
-    """Send a message."""
+    """Send a message: 200 with the devices whose queues hold it."""
     sent = await call.use_cases.messages.send(call.caller, call.body.message)
     return Reply(200, msgspec.structs.replace(sent, warnings=(*call.body.caveats, *sent.warnings)))
 
 
 async def send_document(call: Admitted[Sender, DocumentRequest]) -> Reply:
-    """Send a text file."""
+    """Send a text file: 201 with the devices whose queues hold it."""
     return Reply(201, await call.use_cases.documents.send(call.caller, call.body))
 
 
 async def ring(call: Admitted[Sender, RingRequest]) -> Reply:
-    """Make the phones sound."""
+    """Make the phones sound: 200 with those whose queues hold the ring."""
     return Reply(200, await call.use_cases.rings.ring(call.caller, call.body))
 
 
 async def set_reminder(call: Admitted[Sender, ReminderRequest]) -> Reply:
-    """Set a reminder."""
+    """Set a reminder: 201 with its id and time."""
     return Reply(201, await call.use_cases.reminders.set(call.caller, call.body))
 
 
 async def list_reminders(call: Admitted[Sender, None]) -> Reply:
-    """List the token's reminders."""
+    """Reply 200 with the token's waiting reminders, the next one first."""
     return Reply(200, await call.use_cases.reminders.list_for(call.caller))
 
 
 async def drop_reminder(call: Admitted[Sender, None]) -> Reply:
-    """Drop a reminder."""
+    """Drop a waiting reminder: 204."""
     await call.use_cases.reminders.drop(call.caller, call.path_params["id"])
     return Reply(204)
 

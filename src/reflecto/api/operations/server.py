@@ -52,47 +52,47 @@ def _page(
 
 
 async def health(call: Admitted[None, None]) -> Reply:
-    """Say that the process answers."""
+    """Reply 200 with the version; to a request through a proxy that is not trusted also that it is not."""
     if call.scope.get(UNTRUSTED_PROXY):  # for `reflecto doctor`, which came through it
         return Reply(200, {**call.use_cases.health, "proxy": "not_trusted"})
     return Reply(200, call.use_cases.health)
 
 
 async def readiness(call: Admitted[None, None]) -> Reply:
-    """Find out whether something new can be stored."""
+    """Reply 200 if the store can take something new. Raises: StoreUnavailableError (503)."""
     await call.use_cases.readiness.check()
     return Reply(200, {"status": "ready"})
 
 
 async def metrics(call: Admitted[None, None]) -> None:
-    """Send the gauges."""
+    """Send the counts of open streams and long polls, and the version, in Prometheus' text format."""
     headers = [(b"content-type", CONTENT_TYPE), (b"cache-control", b"no-store")]
     await call.send({"type": "http.response.start", "status": 200, "headers": headers})
     await call.send({"type": "http.response.body", "body": exposition(call.use_cases.gauges).encode()})
 
 
 async def openapi_json(call: Admitted[None, None]) -> None:
-    """Send the document as JSON."""
+    """Send the OpenAPI document as JSON."""
     await (await call.use_cases.reference.openapi_json()).answer(call)
 
 
 async def openapi_yaml(call: Admitted[None, None]) -> None:
-    """Send the document as YAML."""
+    """Send the OpenAPI document as YAML."""
     await (await call.use_cases.reference.openapi_yaml()).answer(call)
 
 
 async def page(call: Admitted[None, None]) -> None:
-    """Send the page for people."""
+    """Send the reference page, HTML."""
     await (await call.use_cases.reference.page()).answer(call)
 
 
 async def page_style(call: Admitted[None, None]) -> None:
-    """Send the page's style."""
+    """Send the reference page's style sheet."""
     await (await call.use_cases.reference.page_style()).answer(call)
 
 
 async def llms(call: Admitted[None, None]) -> None:
-    """Send the page for language models."""
+    """Send llms.txt, Markdown."""
     await (await call.use_cases.reference.llms()).answer(call)
 
 

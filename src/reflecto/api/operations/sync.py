@@ -51,18 +51,18 @@ async def describe_sync(_call: Admitted[Device, None]) -> Reply:
 
 
 async def read_entries(call: Admitted[Device, None]) -> Reply:
-    """Read a page of what waits."""
+    """Reply 200 with up to SYNC_PAGE_ENTRIES entries behind `after`."""
     page = await call.use_cases.devices.read_queue(call.caller.id, sync_start(call.caller, _cursor_of(call)))
     return Reply(200, SyncPage(tuple(entry_of(entry) for entry in page)))
 
 
 async def read_push_key(call: Admitted[Device, None]) -> Reply:
-    """Return the server's VAPID key."""
+    """Reply 200 with the server's VAPID public key."""
     return Reply(200, PushKeyResponse(call.use_cases.push_key))
 
 
 async def acknowledge(call: Admitted[Device, AckRequest]) -> Reply:
-    """Drop what the device has."""
+    """Drop the entries up to `seq` from the device's queue: 204."""
     await call.use_cases.devices.ack(call.caller, call.body.seq)
     return Reply(204)
 

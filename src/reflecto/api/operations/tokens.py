@@ -23,17 +23,17 @@ TAG: Final = "Devices"
 
 
 async def list_tokens(call: Admitted[Device, None]) -> Reply:
-    """List the owner's tokens, as the caller may see them."""
+    """Reply 200 with the owner's live tokens; a desktop gets ids and labels only."""
     return Reply(200, await call.use_cases.tokens.list_for(call.caller))
 
 
 async def create_token(call: Admitted[Device, CreateTokenRequest]) -> Reply:
-    """Make a token."""
+    """Make a sender token: 201, the only reply with its plaintext."""
     return Reply(201, await call.use_cases.tokens.create(call.caller, call.body))
 
 
 async def revoke_token(call: Admitted[Device, None]) -> Reply:
-    """Revoke a token."""
+    """Revoke the token in the path, withdraw its open questions: 204."""
     await call.use_cases.tokens.revoke(call.caller, call.path_params["id"])
     return Reply(204)
 
