@@ -8,7 +8,7 @@ class Callbacks(Protocol):
     """Calls the senders of emergencies back."""
 
     async def post(self, url: str, form: Mapping[str, str]) -> bool:
-        """Post the form and tell whether it was taken; whatever goes wrong is False, within some seconds."""
+        """Post the form and tell whether it was taken; a failure of any kind is False, within some seconds."""
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to senders."""

@@ -7,7 +7,7 @@ from reflecto.core.model import Emergency, Interaction, Pairing
 
 
 class Creation(Enum):
-    """What became of a create."""
+    """What became of a new question."""
 
     CREATED = auto()
     REPEATED = auto()

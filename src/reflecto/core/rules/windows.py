@@ -26,12 +26,12 @@ class RollingWindow:
         self._events: OrderedDict[str, _Events] = OrderedDict()
 
     def remaining(self, key: str, now: float) -> int:
-        """Return how often it may still happen now."""
+        """Return how many more events of the key the window takes now, 0 or more."""
         events = self._live(key, now)
         return max(0, self.limit - events.total) if events else self.limit
 
     def add(self, key: str, now: float) -> None:
-        """Count one."""
+        """Count one event of the key at `now`."""
         events = self._live(key, now) or self._events.setdefault(key, _Events())
         if events.pairs and events.pairs[-1][0] == int(now):
             events.pairs[-1][1] += 1
@@ -52,11 +52,11 @@ class RollingWindow:
                 return
 
     def forget(self, key: str) -> None:
-        """Uncount all of the key."""
+        """Uncount every event of the key."""
         self._events.pop(key, None)
 
     def reset_at(self, key: str, now: float) -> int:
-        """Return when the oldest of what is counted leaves the window."""
+        """Return when the oldest counted event leaves the window, in Unix seconds."""
         events = self._live(key, now)
         oldest = next((second for second, count in events.pairs if count), int(now)) if events else int(now)
         return oldest + self.window_seconds
@@ -80,28 +80,28 @@ class QuietWindow:
         self._counted: OrderedDict[str, tuple[int, float]] = OrderedDict()  # key to (count, time of the last)
 
     def remaining(self, key: str, now: float) -> int:
-        """Return how often it may still happen now."""
+        """Return how many more events of the key the window takes now, 0 or more."""
         return max(0, self.limit - self._live(key, now)[0])
 
     def add(self, key: str, now: float) -> None:
-        """Count one."""
+        """Count one event of the key at `now`."""
         self._counted[key] = (self._live(key, now)[0] + 1, now)
         self._counted.move_to_end(key)
         if len(self._counted) > QUIET_KEYS_MAX:
             self._counted.popitem(last=False)
 
     def take_back(self, key: str, _when: float) -> None:
-        """Uncount one."""
+        """Uncount one event of the key."""
         count, last = self._counted.get(key, (0, 0.0))
         if count > 0:
             self._counted[key] = (count - 1, last)
 
     def forget(self, key: str) -> None:
-        """Uncount all of the key."""
+        """Uncount every event of the key."""
         self._counted.pop(key, None)
 
     def reset_at(self, key: str, now: float) -> float:
-        """Return when everything counted ends, if nothing more is."""
+        """Return when the count ends (Unix seconds) if nothing more is counted."""
         return self._live(key, now)[1] + self.window_seconds
 
     def _live(self, key: str, now: float) -> tuple[int, float]:
