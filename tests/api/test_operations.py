@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reflecto.api.callers import DEVICE, SENDER, nobody, whoever_has_a_code
+from reflecto.api.callers import DEVICE, SENDER, nobody, anyone_with_a_code
 from reflecto.api.http import Reply
 from reflecto.api.operations.operation import Admitted, AnyOperation, Operation, done
 
@@ -34,7 +34,7 @@ def test_a_row_that_names_no_caller_is_refused():
 
 
 @pytest.mark.parametrize("because", ["", "  "])
-@pytest.mark.parametrize("caller", [nobody, whoever_has_a_code])
+@pytest.mark.parametrize("caller", [nobody, anyone_with_a_code])
 def test_what_needs_no_token_says_why(caller, because: str):
     with pytest.raises(ValueError, match="why"):
         caller(because)

@@ -75,7 +75,7 @@ def nobody(because: str) -> Caller[None]:
     return Caller(token="none", identify=_nobody)
 
 
-def whoever_has_a_code(because: str) -> Caller[None]:
+def anyone_with_a_code(because: str) -> Caller[None]:
     """Return the caller that shows a setup code or a pairing's id; the log is told of wrong ones.
 
     Raises: ValueError where the reason is missing.

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from reflecto.api.callers import DEVICE, EITHER, whoever_has_a_code
+from reflecto.api.callers import DEVICE, EITHER, anyone_with_a_code
 from reflecto.api.http import Reply
 from reflecto.api.operations.operation import (
     AS_DEVICE,
@@ -78,7 +78,7 @@ DEVICES: Final = (
     Operation(
         method="POST",
         path="/v1/enroll",
-        caller=whoever_has_a_code("The setup code lets a device in that has no token yet"),
+        caller=anyone_with_a_code("The setup code lets a device in that has no token yet"),
         handler=enroll,
         body=json_body(EnrollRequest),
         id="enrollDevice",

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from reflecto.api.callers import CLAIMANT, DEVICE, whoever_has_a_code
+from reflecto.api.callers import CLAIMANT, DEVICE, anyone_with_a_code
 from reflecto.api.http import Reply
 from reflecto.api.operations.operation import (
     AS_DEVICE,
@@ -150,7 +150,7 @@ PAIRING: Final = (
     Operation(
         method="POST",
         path="/v1/pairings/{id}/claim",
-        caller=whoever_has_a_code("The new device knows the id that the phone shows, and has no token yet"),
+        caller=anyone_with_a_code("The new device knows the id that the phone shows, and has no token yet"),
         handler=claim,
         body=json_body(ClaimRequest),
         id="claimPairing",
