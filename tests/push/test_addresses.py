@@ -16,8 +16,9 @@ from cryptography.x509.oid import NameOID
 from reflecto.bootstrap import PushOptions
 from reflecto.core.public_addresses import is_public
 from reflecto.crypto.webpush import VapidKeys
-from reflecto.push.addresses import CheckedBackend, ForbiddenAddressError, resolve
-from reflecto.push.sender import tls_context
+from reflecto.push.addresses import resolve
+from reflecto.push.failures import ForbiddenAddressError
+from reflecto.push.https import CheckedBackend, tls_context
 from tests.actors import enroll
 from tests.builders import NOW
 from tests.fakes import BOUND_SECONDS, FakeClock

@@ -1,27 +1,12 @@
-"""Connections to public addresses only: a subscription is an address that a device chose, which may mean harm.
-
-The address that was checked is the one connected to: a name is resolved once, so that it cannot point elsewhere later.
-"""
+"""Which addresses a host has, looked up without holding anything else up."""
 
 import asyncio
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final
-
-import httpcore
-
-from reflecto.core.public_addresses import is_public
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
-
-ADDRESSES_TRIED: Final = 4  # of one name
-CONNECT_SECONDS: Final = 3.0  # for each: IPv6 that leads nowhere must leave time for IPv4
-
-
-class ForbiddenAddressError(Exception):
-    """The host has no address that may be connected to."""
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -49,49 +34,3 @@ async def resolve(host: str, port: int) -> list[str]:
 
     threading.Thread(target=look_up, name="push-resolver", daemon=True).start()
     return await found
-
-
-class CheckedBackend(httpcore.AsyncNetworkBackend):
-    """httpcore's sockets, to public addresses only unless `allow_private`."""
-
-    def __init__(
-        self,
-        *,
-        allow_private: bool,
-        resolve: Resolve = resolve,
-        sockets: httpcore.AsyncNetworkBackend | None = None,
-    ) -> None:
-        self._allow_private = allow_private
-        self._resolve = resolve
-        self._sockets = sockets or httpcore.AnyIOBackend()
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109  httpcore's signature
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address of `host` that may be and answers.
-
-        Raises: ForbiddenAddressError; httpcore.ConnectError, httpcore.ConnectTimeout.
-        """
-        attempt_seconds = min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
-        failure: Exception = httpcore.ConnectError(f"{host} has no address")
-        for address in await self._allowed_addresses(host, port):
-            try:
-                return await self._sockets.connect_tcp(address, port, attempt_seconds, local_address, socket_options)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failure = error
-        raise failure
-
-    async def _allowed_addresses(self, host: str, port: int) -> list[str]:
-        try:
-            found = await self._resolve(host, port)
-        except (OSError, UnicodeError) as error:
-            raise httpcore.ConnectError(str(error)) from None
-        allowed = [address for address in found if self._allow_private or is_public(address)]
-        if found and not allowed:
-            raise ForbiddenAddressError(host)
-        return allowed[:ADDRESSES_TRIED]

@@ -1,7 +1,6 @@
 """Which push comes next: pure decisions on what a queue holds. Source: devices.md "Push"."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -22,8 +21,7 @@ class _Plaintext(msgspec.Struct, frozen=True, omit_defaults=True):
     blob: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Push:
+class Push(msgspec.Struct, frozen=True):
     """A push up to the entry `seq`; `blob` is None for a wake-up."""
 
     seq: int

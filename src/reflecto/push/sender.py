@@ -1,25 +1,22 @@
 """One push to one push service: the request, and what its reply means. Source: RFC 8030, devices.md "Push"."""
 
 import asyncio
-import ssl
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
-from functools import cache
 from typing import Final
 
-import httpcore
+import msgspec
 
 from reflecto.core.clock import Clock
 from reflecto.core.events import PUSH_FAILED, PUSH_REFUSED
 from reflecto.core.model import PushSubscription, Urgency
 from reflecto.crypto.webpush import encrypt
-from reflecto.push.addresses import CheckedBackend, ForbiddenAddressError, Resolve, resolve
+from reflecto.push.addresses import Resolve, resolve
+from reflecto.push.failures import ForbiddenAddressError, UnreachableError, UnsendableError
+from reflecto.push.posting import Poster
 from reflecto.push.vapid import Vapid, origin_of
 
 SEND_SECONDS: Final = 15  # for all of a push: name, connection, reply
-REPLY_MAX_BYTES: Final = 4_096  # read of a reply's body, so that the connection can be used again
-CONNECTIONS_KEPT_SECONDS: Final = 60
 COMPLAINTS_MAX: Final = 1_000  # push services complained about in the log, each once
 
 _HINTS: Final = {
@@ -40,16 +37,14 @@ class Outcome(Enum):
     LATER = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class PushReply:
+class PushReply(msgspec.Struct, frozen=True):
     """The outcome, and for LATER how long the push service asked to wait."""
 
     outcome: Outcome
     retry_after_seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class PushMessage:
+class PushMessage(msgspec.Struct, frozen=True):
     """What is pushed: JSON of at most 3993 bytes, and how long the push service keeps it."""
 
     plaintext: bytes
@@ -59,13 +54,12 @@ class PushMessage:
 
 
 class PushSender:
-    """Posts pushes to push services, over connections kept for CONNECTIONS_KEPT_SECONDS."""
+    """Posts pushes to push services, over connections that are kept for a minute."""
 
     def __init__(self, vapid: Vapid, clock: Clock, *, allow_private: bool, resolve: Resolve = resolve) -> None:
         self._vapid = vapid
         self._clock = clock
-        self._backend = CheckedBackend(allow_private=allow_private, resolve=resolve)
-        self._pool: httpcore.AsyncConnectionPool | None = None
+        self._poster = Poster(allow_private=allow_private, resolve=resolve, keeps_connections=True)
         self._complaints: set[tuple[str, str]] = set()
 
     async def send(self, subscription: PushSubscription, message: PushMessage) -> PushReply:
@@ -83,8 +77,7 @@ class PushSender:
 
     async def close(self) -> None:
         """Close the connections to push services."""
-        if self._pool is not None:
-            await self._pool.aclose()
+        await self._poster.close()
 
     async def _send(self, subscription: PushSubscription, message: PushMessage) -> PushReply:
         origin = origin_of(subscription.endpoint)
@@ -93,11 +86,11 @@ class PushSender:
         except ForbiddenAddressError:
             self._complain(origin, "it is at a private address; `push_allow_private` would allow that")
             return PushReply(Outcome.REFUSED)
-        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
-            PUSH_FAILED.log(service=origin, reason=type(error).__name__)
+        except UnreachableError as error:
+            PUSH_FAILED.log(service=origin, reason=str(error))
             return PushReply(Outcome.LATER)
-        except (ValueError, httpcore.UnsupportedProtocol) as error:  # what no check before has caught
-            self._complain(origin, f"it cannot be sent: {type(error).__name__}")
+        except UnsendableError as error:
+            self._complain(origin, f"it cannot be sent: {error}")
             return PushReply(Outcome.REFUSED)
         outcome = outcome_of(status)
         if outcome is Outcome.REFUSED:
@@ -109,7 +102,7 @@ class PushSender:
         return PushReply(outcome, seconds_of(retry_after, self._clock.now()))
 
     async def _post(self, subscription: PushSubscription, message: PushMessage) -> tuple[int, str]:
-        headers: list[tuple[bytes | str, bytes | str]] = [
+        headers = [
             ("Authorization", self._vapid.authorization(subscription.endpoint, self._clock.now())),
             ("Content-Encoding", "aes128gcm"),
             ("Content-Type", "application/octet-stream"),
@@ -118,27 +111,11 @@ class PushSender:
         ]
         if message.topic is not None:
             headers.append(("Topic", message.topic))
-        body = encrypt(message.plaintext, subscription.p256dh, subscription.auth)
-        pool = await self._open_pool()
-        async with pool.stream("POST", subscription.endpoint, headers=headers, content=body) as response:
-            read_bytes = 0
-            async for chunk in response.aiter_stream():
-                read_bytes += len(chunk)
-                if read_bytes > REPLY_MAX_BYTES:
-                    break
-        retry_after = next((value for name, value in response.headers if name.lower() == b"retry-after"), b"")
-        return response.status, retry_after.decode("latin-1")
-
-    async def _open_pool(self) -> httpcore.AsyncConnectionPool:
-        if self._pool is None:
-            context = await asyncio.to_thread(tls_context)  # loading the certificates takes a while
-            self._pool = self._pool or httpcore.AsyncConnectionPool(
-                ssl_context=context,
-                network_backend=self._backend,
-                max_connections=None,  # as many as there are sends, which are bounded
-                keepalive_expiry=CONNECTIONS_KEPT_SECONDS,
-            )
-        return self._pool
+        try:
+            body = encrypt(message.plaintext, subscription.p256dh, subscription.auth)
+        except ValueError as error:  # what no check before has caught
+            raise UnsendableError(type(error).__name__) from error
+        return await self._poster.post(subscription.endpoint, headers, body)
 
     def _complain(self, origin: str, hint: str, status: int | None = None) -> None:
         if (origin, hint) in self._complaints or len(self._complaints) >= COMPLAINTS_MAX:
@@ -168,11 +145,3 @@ def seconds_of(retry_after: str, now: float) -> float:
         return max(0.0, parsedate_to_datetime(retry_after).timestamp() - now)
     except (ValueError, OverflowError, TypeError):
         return 0.0
-
-
-@cache
-def tls_context() -> ssl.SSLContext:
-    """Return what push services' certificates are checked with, loaded once."""
-    import httpx  # noqa: PLC0415  a server starts a tenth sooner without, and may never push
-
-    return httpx.create_ssl_context()

@@ -8,8 +8,9 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from reflecto.contract.limits import PUSH_GRACE_SECONDS
 from reflecto.core.clock import Clock
@@ -31,8 +32,7 @@ MARKS_MAX: Final = 64  # of one device; what comes faster shares the last one
 logger = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class _Mark:
+class _Mark(msgspec.Struct):
     """Push what is not acknowledged up to `seq` at `due` (Unix seconds)."""
 
     seq: int
@@ -40,14 +40,13 @@ class _Mark:
     after_restart: bool = False  # everything in one wake-up, and only if no stream has come back
 
 
-@dataclass(slots=True)
-class _Line:
+class _Line(msgspec.Struct):
     """The pushes of one device: up to which entry of its queue they are done, and what is to be pushed when."""
 
     done_seq: int = 0  # pushed, or not to be pushed any more
     grown: bool = False  # the queue may hold something behind the last mark
-    marks: deque[_Mark] = field(default_factory=deque)
-    happened: asyncio.Event = field(default_factory=asyncio.Event)  # `grown` was set
+    marks: deque[_Mark] = msgspec.field(default_factory=deque)
+    happened: asyncio.Event = msgspec.field(default_factory=asyncio.Event)  # `grown` was set
     task: asyncio.Task[None] | None = None
     trying_seq: int = 0
     attempts: int = 0  # at the push of `trying_seq`
