@@ -7,7 +7,6 @@ its own version. Nothing but the standard library is there then.
 import os
 import subprocess
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +25,8 @@ def version() -> str:
         return _with(_commit_of(_ROOT))
     if not ARCHIVED.startswith("$"):
         return _with(ARCHIVED)
+    from importlib import metadata  # noqa: PLC0415  a clone and an archive start sooner without
+
     if (_ROOT / "PKG-INFO").is_file():  # an unpacked source distribution
         return metadata.PathDistribution(_ROOT).version
     try:
