@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reflecto.api.callers import DEVICE, SENDER, nobody, anyone_with_a_code
+from reflecto.api.callers import DEVICE, SENDER, anyone_with_a_code, nobody
 from reflecto.api.http import Reply
 from reflecto.api.operations.operation import Admitted, AnyOperation, Operation, done
 

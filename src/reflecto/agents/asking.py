@@ -6,8 +6,7 @@ asynchronous client. Each of them is a `PhoneQuestion`; what to do with it, and 
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from reflecto.agents.hook_call import HookCall, Prompt, Reply, key_after
 
@@ -33,8 +32,7 @@ class NotAskedError(Exception):
     """The question is not on the phone: its key belongs to another one, or too many look like it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """What a key leads to. `is_open` is false for a question that ended earlier, of a call that looked the same."""
 
     question_id: str

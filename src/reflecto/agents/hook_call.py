@@ -6,10 +6,9 @@ and the agent goes on as if there were no hook, unless every question was answer
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import PurePath, PureWindowsPath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from reflecto.agents.shown import clip_bytes, shown_line
 from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
@@ -26,8 +25,7 @@ class UnusableEventError(ValueError):
     """What the hook was given is not one JSON object."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """One question for the phone.
 
     `key` is the idempotency key of this call of the hook; see `key_after`. A tap on the choice with the index
@@ -41,19 +39,17 @@ class Prompt:
 
     def of_call(self, number: int) -> "Prompt":
         """Return the prompt of one of the calls that look the same at the same time; they are numbered from 0."""
-        return replace(self, key=call_key({"number": number, "key": self.key})) if number else self
+        return self._replace(key=call_key({"number": number, "key": self.key})) if number else self
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """A notification, which needs no answer."""
 
     title: str
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class HookCall:
+class HookCall(NamedTuple):
     """`decide` turns the index of the tapped choice of each prompt into the reply to the agent.
 
     `call_id` names the tool's call that is asked about, `ends` one that is over: run, failed or refused elsewhere.

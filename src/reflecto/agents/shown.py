@@ -6,9 +6,8 @@ An agent's text may have been written by somebody who wants something approved.
 import json
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from reflecto.contract.limits import QUESTION_MAX_CHARS
 from reflecto.contract.visibility import visible
@@ -21,8 +20,7 @@ _DIGEST_CHARS: Final = 16
 _STATEMENTS_CHARS: Final = 160  # room for the two that tell of a cut, and for what the cut makes visible at its edges
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """A question's text; `whole` unless something had to be left out, which its first line then says."""
 
     text: str

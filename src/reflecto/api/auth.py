@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from reflecto.api.http import Call
 from reflecto.contract.api_error import ApiError
@@ -53,8 +54,7 @@ def is_device_token(call: Call) -> bool:
     return bearer_of(call).startswith(DEVICE_TOKEN_PREFIX)
 
 
-@dataclass(frozen=True, slots=True)
-class Authenticator:
+class Authenticator(msgspec.Struct, frozen=True):
     """Turns bearer tokens into senders and devices.
 
     Each method raises ApiError `missing_token`, `invalid_token`, or for an address with too many wrong ones

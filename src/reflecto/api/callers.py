@@ -5,8 +5,9 @@ A row cannot be made without one. What needs no token says why, in words. Source
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar
+
+import msgspec
 
 from reflecto.api.auth import Authenticator, bearer_of, is_device_token
 from reflecto.api.http import Call
@@ -22,8 +23,7 @@ def _unwatched(_auth: Authenticator, _call: Call) -> AbstractAsyncContextManager
     return nullcontext()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller(Generic[C]):
+class Caller(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
     """One kind of caller.
 
     `token`: whose token it shows, or where. `identify` returns who it is, from the call and, `in_body`, from the body

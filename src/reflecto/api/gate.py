@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from reflecto.api.auth import Authenticator
 from reflecto.api.errors import reply_parts, standing_headers
@@ -12,8 +13,7 @@ from reflecto.core.quotas import Quotas, RateLimitedError
 from reflecto.core.sender import Sender
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(msgspec.Struct, frozen=True):
     """First the token, or where there is no valid one the address; the use case checks the body and spends the rest."""
 
     auth: Authenticator
@@ -45,4 +45,4 @@ class Gate:
         standing = await self.quotas.tightest(sender.token)
         if reply is None or standing is None:
             return reply
-        return replace(reply, headers={**reply.headers, **standing_headers(standing)})
+        return msgspec.structs.replace(reply, headers={**reply.headers, **standing_headers(standing)})

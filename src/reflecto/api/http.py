@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qs
@@ -38,17 +37,15 @@ class ClientDisconnectedError(Exception):
     """The client went away before its request was whole; nobody is left to answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """What to answer: a status, a body to be written as JSON (None: no body), further headers."""
 
     status: int
     body: Any = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """One request: its ASGI scope, and what reads its body and sends its reply."""
 
     scope: Scope

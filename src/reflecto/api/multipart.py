@@ -5,9 +5,9 @@ names, such as `unicode_escape`, out of which come lone surrogates.
 """
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
@@ -19,8 +19,7 @@ NAME_KEPT_CHARS: Final = 40  # of a part that nobody asked for
 _PLAIN_ENCODINGS: Final = frozenset({b"", b"7bit", b"8bit", b"binary"})
 
 
-@dataclass(slots=True)
-class Attachment:
+class Attachment(msgspec.Struct):
     """The file of the field `name`, kept up to `max_bytes`; of what is larger only that it came is known."""
 
     name: str

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import count
 
+import msgspec
 
-@dataclass(slots=True)
-class Place:
+
+class Place(msgspec.Struct):
     """One call of a tool that waits: its number among those that look the same, and what it asks now."""
 
     number: int

@@ -8,7 +8,6 @@ came earlier. Bytes that are no UTF-8 are shown as such.
 import re
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -43,11 +42,10 @@ FORM_VALUE_MAX_BYTES: Final = {"message": 13_000, "title": 3_500, "url": 6_600, 
 HELD_MAX_BYTES: Final = 64 * 1024 * 1024  # of large bodies that are being read at a time, by all clients together
 
 
-@dataclass(frozen=True, slots=True)
-class PushoverFields:
+class PushoverFields(msgspec.Struct, frozen=True):
     """The fields by name; `attachment`: the bytes of a file that came with them; `attachment_dropped`: too many."""
 
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = msgspec.field(default_factory=dict)
     attachment: bytes | None = None
     attachment_dropped: bool = False
 

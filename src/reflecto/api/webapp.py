@@ -6,11 +6,11 @@
 import gzip
 import hashlib
 import logging
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from starlette.routing import Route
 
 from reflecto.api.http import Call, Endpoint
@@ -53,8 +53,7 @@ REVALIDATE: Final = b"no-cache"
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class WebFile:
+class WebFile(msgspec.Struct, frozen=True):
     """One file, ready to be sent: plain and, where that is smaller, compressed."""
 
     content_type: bytes

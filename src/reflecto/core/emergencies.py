@@ -6,9 +6,11 @@ its picture, which came with the first round. A device that does not know emerge
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
+
+import msgspec
 
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import (
@@ -43,8 +45,7 @@ FULL_RETRY_AFTER_SECONDS: Final = 60
 UPDATE_HINT: Final = "An emergency. It can be acknowledged once this app is updated"
 
 
-@dataclass(frozen=True, slots=True)
-class Alarm:
+class Alarm(msgspec.Struct, frozen=True):
     """What a sender gets: the id of the message and its receipt."""
 
     id: str

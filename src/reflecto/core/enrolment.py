@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.devices import EnrollRequest, EnrollResponse
 from reflecto.contract.envelopes import TokenCreatedPayload
@@ -49,8 +51,7 @@ class Invitation:
         return f"{public_url.rstrip('/')}/enroll#{self.code}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Founding:
+class _Founding(msgspec.Struct, frozen=True):
     """The Default token of a new owner: as it is stored, and the reply with its plaintext."""
 
     token: Token

@@ -7,8 +7,9 @@ Never a label, a text, a choice or a token. Lines are `name key=value …` and s
 import json
 import logging
 import re
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from reflecto.core.clock import Clock
 from reflecto.core.networks import network_of
@@ -21,8 +22,7 @@ _PLAIN: Final = re.compile(r"[\w.:/@%\[\]+-]+", re.ASCII)
 _logger: Final = logging.getLogger("reflecto.events")
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True):
     """One kind of line. `keys` are what it names, in their order; `meaning` is for the page."""
 
     name: str

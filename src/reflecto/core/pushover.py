@@ -6,8 +6,9 @@ Source: api.md "POST /v1/messages.json".
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import ImagePayload
@@ -40,8 +41,7 @@ _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _UNFINISHED_MARKUP: Final = re.compile(r"(<[^<>]*|&#?\w{0,10})\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class EmergencyTerms:
+class EmergencyTerms(msgspec.Struct, frozen=True):
     """How an emergency goes on: every `retry` seconds, for `expire` seconds; whom to call; what to cancel it by."""
 
     retry: int
@@ -50,8 +50,7 @@ class EmergencyTerms:
     tags: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PushoverMessage:
+class PushoverMessage(msgspec.Struct, frozen=True):
     """A message within all bounds. `body` are the fields of `contract.envelopes.Body`."""
 
     body: dict[str, Any]

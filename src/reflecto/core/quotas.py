@@ -1,7 +1,6 @@
 """How much a sender may send: rolling windows, monthly counts and the order of the gates. Source: api.md "Limits"."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal, Self, cast
 
@@ -38,8 +37,7 @@ PROFILES: Final[Mapping[str, LimitProfile]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True):
     """How one layer stands: `reset_at` is when it next frees something, in Unix seconds."""
 
     resource: Resource

@@ -37,8 +37,7 @@ class PairingLieError(Exception):
     """What came through the server is not what the other end said; the message names what differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class PublicKeys:
+class PublicKeys(msgspec.Struct, frozen=True):
     """A device's X25519 and Ed25519 public keys, 32 bytes each."""
 
     public_key: bytes
@@ -61,8 +60,7 @@ class PairingSecret:
         return cls(f"par_{_mac(code.encode(), b'id')[:16].hex()}", _mac(code.encode(), b"secret"))
 
 
-@dataclass(frozen=True, slots=True)
-class PairingLink:
+class PairingLink(msgspec.Struct, frozen=True):
     """What the link's fragment holds: a secret, and the keys of the phone that shows it."""
 
     pairing: PairingSecret
@@ -88,8 +86,7 @@ class PairingLink:
         return cls(PairingSecret(f"par_{raw[1:17].hex()}", raw[17:49]), PublicKeys(raw[49:81], raw[81:113]))
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True):
     """What the new device says of itself."""
 
     pairing_id: str
@@ -139,8 +136,7 @@ class Approval(msgspec.Struct, frozen=True):
         return rfc8785.dumps(msgspec.to_builtins(self)).decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(msgspec.Struct, frozen=True):
     """What the new device knows by itself or was told by the server, to hold the approval against."""
 
     claim: Claim

@@ -1,5 +1,7 @@
 """The calls with which devices end what sounds. Source: devices.md "Keys and envelopes"."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from reflecto.api.callers import DEVICE

@@ -1,5 +1,7 @@
 """Enrolling, listing, changing and removing devices. Source: devices.md, docs/protocol.md."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from reflecto.api.callers import DEVICE, EITHER, anyone_with_a_code

@@ -1,8 +1,11 @@
 """The server as a coding agent's hook, with no code of ours where the agent runs. Source: hooks.md."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
 from functools import partial
 from typing import Final
+
+import msgspec
 
 from reflecto.agents.asking import Asked, NotAskedError, decide
 from reflecto.agents.claude_code import read_call
@@ -64,8 +67,7 @@ async def _admit(call: Admitted[Sender, None]) -> None:
     await call.use_cases.quotas.check(call.caller.token)
 
 
-@dataclass(slots=True)
-class _Question:
+class _Question(msgspec.Struct):
     """`asking.PhoneQuestion` in process, for a call of a hook that has until `until` (Unix seconds)."""
 
     interactions: Interactions

@@ -1,5 +1,7 @@
 """The agents' tools over streamable HTTP. Source: modelcontextprotocol.io."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from reflecto.api.callers import SENDER

@@ -3,8 +3,9 @@
 Route and document are both made from the row.
 """
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, TypeVar
 
 import msgspec
@@ -36,8 +37,7 @@ Headers = Mapping[str, str]  # name of a reply's header to what it says
 OWN_FAILURES: Final = (errors.INTERNAL_ERROR, errors.UNAVAILABLE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     """A variable part of the path, a query parameter or a header."""
 
     name: str
@@ -47,19 +47,17 @@ class Parameter:
     may_have_slashes: bool = False  # `%2F` in a path is a slash before the path is looked up
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Success:
+class Success(msgspec.Struct, frozen=True, kw_only=True):
     """One way a call succeeds: with one of `models`, else with something of `content_type`, else without a body."""
 
     status: int
     description: str
     models: tuple[type[msgspec.Struct], ...] = ()
     content_type: str | None = None
-    headers: Headers = field(default_factory=dict)
+    headers: Headers = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Body(Generic[B]):
+class Body(msgspec.Struct, Generic[B], frozen=True):
     """A call's body: `model` describes it in each of `forms`, `read` returns what the handler is handed of it.
 
     `read` raises ApiError, and ClientDisconnectedError.
@@ -70,8 +68,7 @@ class Body(Generic[B]):
     forms: tuple[str, ...] = (JSON,)
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted(Call, Generic[C, B]):
+class Admitted(Call, Generic[C, B], frozen=True):
     """A call as its handler gets it: from a known caller (a Sender, a Device), its body read."""
 
     use_cases: UseCases
@@ -98,8 +95,7 @@ def json_body(model: type[M], max_bytes: int = JSON_BODY_MAX_BYTES) -> Body[M]:
     return Body(read, model)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation(Generic[C, B]):
+class Operation(msgspec.Struct, Generic[C, B], frozen=True, kw_only=True):
     """One call. Without a `tag` it is in no document: programs make it that bring their own contract.
 
     `head` answers HEAD where the handler of GET cannot. `limited`: it counts against the sender's limits, and each 2xx

@@ -1,5 +1,7 @@
 """Pairing further devices, and what devices send each other. Source: devices.md, docs/protocol.md."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from reflecto.api.callers import CLAIMANT, DEVICE, anyone_with_a_code

@@ -1,5 +1,7 @@
 """Questions: asking, waiting, withdrawing. Source: interactions.openapi.yaml, api.md."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from reflecto.api.callers import DEVICE, SENDER

@@ -1,6 +1,7 @@
 """Messages, documents, rings, reminders and the devices they go to. Source: api.md."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
 from typing import Final
 
 import msgspec
@@ -73,8 +74,7 @@ _QUEUED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MessageBody:
+class MessageBody(msgspec.Struct, frozen=True):
     """A message, in whatever form it came, and caveats about what was only guessed of it."""
 
     message: SendRequest

@@ -1,5 +1,7 @@
 """What devices receive: the stream, pages of the queue, the key for pushes. Source: devices.md "Sync", "Push"."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from reflecto.api.auth import bearer_of

@@ -1,5 +1,7 @@
 """The owner's sender tokens, from a phone. Source: devices.md "Tokens, from a phone only"."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from reflecto.api.callers import DEVICE
