@@ -1,14 +1,6 @@
 /** What the system notification of an item says. Pure. */
 
-import {
-  type Body,
-  type Item,
-  parseRichText,
-  plainOf,
-  type Question,
-  visibleRuns,
-  visibleText,
-} from "@reflecto/core";
+import { type Body, type Item, parseRichText, plainOf, type Question, visibleRuns, visibleText } from "@reflecto/core";
 import { addressOf } from "../platform/place.ts";
 import { outcomeOf, sourceName } from "./outcome.ts";
 

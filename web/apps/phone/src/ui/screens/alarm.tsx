@@ -2,8 +2,8 @@
 
 import { type Alarm, isLoud, type NoteOf, roundOf } from "@reflecto/core";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Ringer } from "../../platform/sound.ts";
 import { sourceName } from "../../items/outcome.ts";
+import { Ringer } from "../../platform/sound.ts";
 import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
 import { MessageText } from "../message.tsx";

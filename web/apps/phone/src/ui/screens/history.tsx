@@ -2,8 +2,8 @@
 
 import { type Question, visibleText } from "@reflecto/core";
 import { useState } from "preact/hooks";
-import { type Filter, history } from "../../state/lists.ts";
 import { choiceLabel, outcomeOf, sourceName } from "../../items/outcome.ts";
+import { type Filter, history } from "../../state/lists.ts";
 import { Empty } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";

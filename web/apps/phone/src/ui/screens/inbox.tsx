@@ -3,8 +3,8 @@
 import { isAlarm, isDemanding, lifeOf, type NoteOf } from "@reflecto/core";
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { inbox, type NoteItem } from "../../state/lists.ts";
 import { sourceName } from "../../items/outcome.ts";
+import { inbox, type NoteItem } from "../../state/lists.ts";
 import { CopyButton, Empty } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon, type IconName } from "../icons.tsx";

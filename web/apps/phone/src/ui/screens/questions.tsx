@@ -2,8 +2,8 @@
 
 import { countdown, isOver, type Question } from "@reflecto/core";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { questions } from "../../state/lists.ts";
 import { outcomeOf, sourceName } from "../../items/outcome.ts";
+import { questions } from "../../state/lists.ts";
 import { Empty } from "../controls.tsx";
 import { useApp, useTick } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
