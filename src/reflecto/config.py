@@ -40,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     push_allow_private: bool = False  # push services at private addresses, and on this machine over http
     callback_allow_private: bool = False  # callbacks of emergencies to private addresses, and on this machine over http
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["text", "json"] = "text"
 
     @property
     def public_path(self) -> str:

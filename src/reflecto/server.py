@@ -57,7 +57,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
     `announce` gets the public URL, the one it listens on, and, on a store without owners, an invitation.
     Raises: AddressError; what `open_services` raises.
     """
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     open_files_max = _raise_open_files_limit()
     room = ConnectionRoom(open_files_max) if open_files_max else None
     with _bind(settings.host, settings.port) as listener:

@@ -1,6 +1,7 @@
 """No line of the log holds a token or a setup code, whoever wrote it."""
 
 import io
+import json
 import logging
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ def log() -> Iterator[tuple[logging.Logger, io.StringIO]]:
         "token={}&message=x",
         "'{}'",
         "({}),",
+        "KeyError: '\\n{}'",
     ],
 )
 def test_a_secret_in_a_line_is_replaced_and_the_rest_stays(secret: str, line: str):
@@ -125,3 +127,12 @@ def test_everything_goes_to_standard_error_redacted(
         "ERROR uvicorn.error: path /v1/send/[token]",
     ]
     assert capsys.readouterr().out == ""
+
+
+def test_the_setting_makes_each_line_an_object(root_logger: logging.Logger, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "stderr", stderr := io.StringIO())
+    configure_logging("info", "json")
+    assert root_logger is logging.getLogger()
+    logging.getLogger("anything").info("token %s", SECRETS["live"])
+    (line,) = map(json.loads, stderr.getvalue().splitlines())
+    assert (line["logger"], line["text"]) == ("anything", "token [token]")

@@ -21,6 +21,7 @@ from reflecto.core.enrolment import Invitation
 @click.option("--public-url", help="What phones and scripts reach this server under.  [default: http://HOST:PORT]")
 @click.option("--min-phone-build", type=int, help="Refuse to ask phones whose app is older than this build.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="[default: info]")
+@click.option("--log-format", type=click.Choice(["text", "json"]), help="[default: text]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line when ready, no QR code.")
 def serve(*, config_file: Path | None, as_json: bool, **options: object) -> None:
     """Run the server until SIGTERM or Ctrl-C.

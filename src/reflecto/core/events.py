@@ -1,12 +1,13 @@
 """What the log tells of a running server: one line for each event, with ids and addresses.
 
-Never a label, a text, a choice or a token. Lines are `name key=value …` and stay as they are: programs read them
-(docs/self-host.md "The log" has the list, and a filter for fail2ban).
+Never a label, a text, a choice or a token. Lines are `name key=value …`, or objects of JSON, and stay as they are:
+programs read them (docs/self-host.md "The log" has the list, and a filter for fail2ban).
 """
 
 import json
 import logging
 import re
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -36,10 +37,20 @@ class Event(msgspec.Struct, frozen=True):
             return
         if unknown := values.keys() - set(self.keys):
             raise TypeError(f"{self.name} has no {', '.join(sorted(unknown))}")
-        words = [f"{key}={_word(values[key])}" for key in self.keys if values.get(key) is not None]
-        line = " ".join([self.name, *words])
+        line = EventLine(self.name, {key: values[key] for key in self.keys if values.get(key) is not None})
         # Made here rather than by `log`, which looks for its caller first: half of what a line costs, told in no line.
         _logger.handle(_logger.makeRecord(_logger.name, self.level, "", 0, line, (), None))
+
+
+class EventLine(msgspec.Struct, frozen=True):
+    """The message of an event's log record: what happened, and to what. A formatter may write it in its own form."""
+
+    name: str
+    fields: Mapping[str, object]  # numbers and words, in the order of the event's keys
+
+    def __str__(self) -> str:
+        """Return it as text, `name key=value …`."""
+        return " ".join([self.name, *(f"{key}={_word(value)}" for key, value in self.fields.items())])
 
 
 SERVER_STARTED: Final = Event("server_started", ("version", "listening", "url"), "it takes requests from here on")
