@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from reflecto.api.connection import Connection
 from reflecto.api.forwarded import ForwardedWatch
+from reflecto.api.traffic import TrafficWatch
 from reflecto.bootstrap import PushOptions, Services
 from reflecto.core.ports.store import Store
 from reflecto.core.quotas import PROFILES, LimitProfile
@@ -88,7 +89,8 @@ class RunningServer:
 
     def app_routes(self) -> Sequence[BaseRoute]:
         """Return the route table."""
-        return cast("Router", cast("ForwardedWatch", self.services.create_app()).app).routes
+        watched = cast("TrafficWatch", self.services.create_app())
+        return cast("Router", cast("ForwardedWatch", watched.app).app).routes
 
     async def invite(self, **choice: Any) -> str:
         """Return a fresh setup code."""

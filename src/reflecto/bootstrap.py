@@ -24,7 +24,10 @@ from reflecto.api.pushover_fields import PushoverReader
 from reflecto.api.readiness import Readiness
 from reflecto.api.reference import Reference
 from reflecto.api.routes import routes_of
+from reflecto.api.store_load import StoreLoadWatch
+from reflecto.api.traffic import Traffic, TrafficWatch
 from reflecto.api.use_cases import UseCases
+from reflecto.api.watched import Watched
 from reflecto.api.webapp import webapp_routes
 from reflecto.bundle import bundle_state
 from reflecto.config import Settings
@@ -152,10 +155,15 @@ class Services(UseCases):
             health={"status": "ok", "version": version(), "app": bundle_state()},
             readiness=Readiness(store, clock),
             reference=Reference(store, clock),
-            gauges={
-                "reflecto_streams_open": ("Open streams of devices.", hub.count_streams),
-                "reflecto_waits_open": ("Long polls that wait.", hub.count_waits),
-            },
+            watched=Watched(
+                started_at=clock.now(),
+                traffic=Traffic(),
+                count_streams=hub.count_streams,
+                count_waits=hub.count_waits,
+                pushes=web_push.outcomes,
+                work=store.work,
+                load=StoreLoadWatch(store, clock),
+            ),
         )
 
     def create_app(self, trusted_proxies: Sequence[str] = (), public_path: str = "") -> ASGIApp:
@@ -170,10 +178,10 @@ class Services(UseCases):
         routes: list[BaseRoute] = [*routes_of([*OPERATIONS, *UNDOCUMENTED], served, gate), *webapp_routes()]
         app = create_app(routes, self._lifespan, public_path)
         if not trusted_proxies:
-            return ForwardedWatch(app, ())
+            return TrafficWatch(ForwardedWatch(app, ()), self.watched.traffic)
         trusted = [*trusted_proxies, *_as_seen_by_ipv6(trusted_proxies)]
         behind = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=trusted))
-        return ForwardedWatch(behind, trusted_proxies)
+        return TrafficWatch(ForwardedWatch(behind, trusted_proxies), self.watched.traffic)
 
     @asynccontextmanager
     async def _lifespan(self, _app: ASGIApp) -> AsyncIterator[None]:

@@ -268,3 +268,21 @@ async def test_devices_at_a_silent_push_service_leave_room_for_the_others(
         await push_service.next()
     await sender.call("POST", "/v1/send", json={"message": "Hi", "device": phone.id})
     assert "blob" in (await push_service.next()).open(subscriber)
+
+
+@pytest.mark.usefixtures("subscriber")
+async def test_each_attempt_is_counted_by_what_became_of_it(
+    server: RunningServer, sender: Program, push_service: PushServiceOnLoopback, clock: FakeClock
+):
+    push_service.answer_next(reply(500), reply(403), reply(201), None)
+    await sender.call("POST", "/v1/send", json={"message": "Once more, and then no"})
+    await push_service.next()
+    await clock.until_waited_for(NOW + 2)
+    clock.advance(2)
+    await push_service.next()
+    for message in ("Yes", "The next begins once that has ended"):
+        await sender.call("POST", "/v1/send", json={"message": message})
+        await push_service.next()
+    text = (await server.http.get("/metrics")).text
+    for outcome in ("later", "refused", "accepted"):
+        assert f'\nreflecto_pushes_total{{outcome="{outcome}"}} 1\n' in text

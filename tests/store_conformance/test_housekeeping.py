@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from reflecto.core.model import Owner
+from reflecto.core.model import Owner, StoreLoad
 from reflecto.core.ports.store import Store
 from reflecto.core.rules.outcomes import Creation
 from tests.builders import NOW, make_code, make_delivery, make_interaction, make_tap
@@ -59,6 +59,33 @@ async def test_facts_are_kept_under_their_names_and_replaced(store: Store):
     await store.remember("checked_at", "1")
     await store.remember("public_url", "http://b")
     assert (await store.recall("public_url"), await store.recall("checked_at")) == ("http://b", "1")
+
+
+async def test_what_waits_is_added_up_over_all_devices_and_owners(store: Store):
+    assert await store.measure_load(NOW) == StoreLoad(0, 0, 0, 0, 0)
+    phone, token = await found_owner(store)
+    other, others_token = await found_owner(store)
+    await store.append_to_queues([make_delivery(phone, b"x" * 10) for _ in range(3)])
+    await store.append_to_queues([make_delivery(other, b"x" * 100)])
+    assert await store.measure_load(NOW) == StoreLoad(4, 130, 3, 100, 0)
+    await created(store, token, phone, expires_at=NOW + 60)
+    answered = await created(store, others_token, other)
+    await store.record_answer_if_pending(answered.id, make_tap(other), [], NOW)
+    load = await store.measure_load(NOW)
+    assert (load.queue_entries, load.longest_queue, load.pending_questions) == (6, 4, 1)
+    assert (await store.measure_load(NOW + 60)).pending_questions == 0
+    await store.ack_queue(phone.id, 4)
+    assert (await store.measure_load(NOW)).longest_queue == 2
+
+
+async def test_what_is_committed_is_counted_with_its_verbs(store: Store):
+    phone, _ = await found_owner(store)
+    verbs, commits = store.work.verbs.total, sum(store.work.verbs.counts)
+    await store.append_to_queues([make_delivery(phone)])
+    await store.ack_queue(phone.id, 1)
+    assert store.work.verbs.total - verbs >= 2
+    assert sum(store.work.verbs.counts) - commits == sum(store.work.seconds.counts) - commits >= 2
+    assert store.work.errors.by_labels == {}
 
 
 async def test_a_probe_leaves_nothing_behind(store: Store):

@@ -115,11 +115,11 @@ def build(folder: Path, target: Path, kind: str) -> None:
 
 
 def test_the_command_and_the_server_say_the_same(capsys: pytest.CaptureFixture[str]):
-    from reflecto.api.metrics import exposition  # noqa: PLC0415  the server's modules, in this test alone
+    from reflecto.api.metrics import build_info, exposition  # noqa: PLC0415  the server's modules, in this test alone
     from reflecto.cli.main import main  # noqa: PLC0415
     from reflecto.version import version  # noqa: PLC0415
 
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"reflecto, version {version()}\n"
-    assert f'version="{version()}"' in exposition({})
+    assert f'version="{version()}"' in exposition([build_info()])
     assert re.fullmatch(r"\d+\.\d+\.\d+(\+g[0-9a-f]{4,40})?", version())

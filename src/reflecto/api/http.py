@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from reflecto.api.errors import reply_parts
 from reflecto.api.long_bodies import work_on
+from reflecto.api.traffic import NO_METHOD, note_route, note_wait
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.errors import (
     INTERNAL_ERROR,
@@ -84,6 +85,8 @@ class Call(msgspec.Struct, frozen=True):
             return 0
         if not (given.isascii() and given.isdigit() and len(given) <= 4 and int(given) <= WAIT_MAX_SECONDS):
             raise ApiError(INVALID_WAIT)
+        if int(given):
+            note_wait(self.scope)
         return int(given)
 
     @property
@@ -177,10 +180,13 @@ Handler = Callable[[Call], Awaitable[Reply | None]]
 class Endpoint:
     """One path as an ASGI app: a handler per method. A handler that streams sends by itself and returns None.
 
-    `shape` may put a reply, errors included, into another API's form.
+    `route` is what its requests are counted as. `shape` may put a reply, errors included, into another API's form.
     """
 
-    def __init__(self, *, shape: Callable[[Reply], Reply] = lambda reply: reply, **handlers: Handler) -> None:
+    def __init__(
+        self, route: str, *, shape: Callable[[Reply], Reply] = lambda reply: reply, **handlers: Handler
+    ) -> None:
+        self._route = route
         self._shape = shape
         self._handlers = handlers
         if "GET" in handlers:
@@ -195,7 +201,9 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; what its handler raises becomes an error reply, 500 if nothing else."""
         call = Call(scope, receive, send)
-        handler = self._handlers.get(scope["method"], self._refuse_method)
+        method: str = scope["method"]
+        handler = self._handlers.get(method, self._refuse_method)
+        note_route(scope, self._route, method if method in self._handlers else NO_METHOD)
         try:
             reply = await handler(call)
         except ClientDisconnectedError:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from reflecto.api.http import Call, ClientDisconnectedError, Reply
+from reflecto.api.traffic import note_wait
 from reflecto.core.clock import Clock
 
 KEEP_ALIVE_SECONDS: Final = 20
@@ -28,6 +29,7 @@ async def answer_keeping_alive(call: Call, work: Coroutine[Any, Any, Reply], clo
     `work` is cancelled when the client leaves. Raises: ClientDisconnectedError, what `work` raises in the first
     20 seconds.
     """
+    note_wait(call.scope)
     working = asyncio.create_task(work)
     leaving = asyncio.create_task(_until_disconnected(call))
     happened = asyncio.Event()

@@ -42,10 +42,10 @@ def _route(operations: list[AnyOperation], use_cases: UseCases, gate: Gate) -> R
     for operation in operations:
         if operation.head is not None:
             handlers["HEAD"] = _Serving(operation, operation.head, use_cases, gate)
-    path = operations[0].route_path
-    if operations[0].error_shape == "pushover":
-        return Route(path, Endpoint(shape=pushover_shape, **handlers))
-    return Route(path, Endpoint(**handlers))
+    first = operations[0]
+    if first.error_shape == "pushover":
+        return Route(first.route_path, Endpoint(first.path, shape=pushover_shape, **handlers))
+    return Route(first.route_path, Endpoint(first.path, **handlers))
 
 
 class _Serving:

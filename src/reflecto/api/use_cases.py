@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from reflecto.api.mcp import McpEndpoint
-from reflecto.api.metrics import Gauges
 from reflecto.api.open_calls import OpenCalls
 from reflecto.api.pushover_fields import PushoverReader
 from reflecto.api.readiness import Readiness
+from reflecto.api.watched import Watched
 from reflecto.api.webapp import WebFile
 from reflecto.core.clock import Clock
 from reflecto.core.devices import Devices
@@ -69,6 +69,6 @@ class UseCases:
     open_calls: OpenCalls
     mcp: McpEndpoint
     readiness: Readiness
-    gauges: Gauges
+    watched: Watched
     health: Mapping[str, str]  # what /healthz says, found out at the start
     reference: Reference

@@ -18,6 +18,7 @@ from reflecto.bundle import BUILT, PAGE, bundle_state
 
 FOLDER: Final = BUILT
 PAGE_PATHS: Final = ("/", "/enroll", "/pair")
+ROUTE: Final = "app"  # what requests for any of its files are counted as
 GZIP_MIN_BYTES: Final = 1024
 
 CONTENT_TYPES: Final = {
@@ -109,4 +110,4 @@ def _files_of(folder: Path) -> list[Path]:
 
 def _route(path: str, file_path: Path) -> Route:
     file = WebFile.read(file_path, is_immutable=path.startswith("/assets/"))
-    return Route(path, Endpoint(GET=file.answer))
+    return Route(path, Endpoint(ROUTE, GET=file.answer))

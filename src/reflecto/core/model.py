@@ -172,6 +172,17 @@ class PushTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreLoad:
+    """What waits in the store: in the queues of all devices, in the fullest one, and for a tap (no test questions)."""
+
+    queue_entries: int
+    queue_bytes: int
+    longest_queue: int  # entries
+    largest_queue_bytes: int
+    pending_questions: int
+
+
+@dataclass(frozen=True, slots=True)
 class PushBacklog:
     """A device with a subscription as a restart finds it; `waits`: its queue holds something not acknowledged."""
 

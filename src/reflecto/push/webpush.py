@@ -15,6 +15,7 @@ import msgspec
 from reflecto.contract.limits import PUSH_GRACE_SECONDS
 from reflecto.core.clock import Clock
 from reflecto.core.model import PushTarget
+from reflecto.core.ports.metrics import Counter
 from reflecto.core.ports.presence import Presence
 from reflecto.core.ports.store import Store, StoreUnavailableError
 from reflecto.push.next_push import BURST_ENTRIES, Push, next_push
@@ -77,6 +78,7 @@ class WebPush:
         self._lines: dict[str, _Line] = {}
         self._slots = FairSlots(SENDS_AT_ONCE)
         self._closing = asyncio.Event()
+        self.outcomes = Counter()  # of attempts, by the outcome's name
 
     async def start(self) -> None:
         """Begin behind what the queues hold; a device that still has something waiting is woken once, and soon.
@@ -168,6 +170,7 @@ class WebPush:
     async def _send(self, device_id: str, line: _Line, target: PushTarget, push: Push) -> None:
         async with self._slots.take(target.owner_id, origin_of(target.subscription.endpoint)):
             reply = await self._sender.send(target.subscription, push.message_at(self._clock.now()))
+        self.outcomes.add(reply.outcome.name.lower())
         match reply.outcome:
             case Outcome.GONE:
                 await self._store.drop_push_subscription(device_id, target.subscription.endpoint)

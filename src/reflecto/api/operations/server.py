@@ -9,7 +9,7 @@ import msgspec
 from reflecto.api.callers import nobody
 from reflecto.api.forwarded import UNTRUSTED_PROXY
 from reflecto.api.http import Reply
-from reflecto.api.metrics import CONTENT_TYPE, exposition
+from reflecto.api.metrics import CONTENT_TYPE
 from reflecto.api.operations.operation import Admitted, Handler, Operation, Success, done
 from reflecto.contract.notes import note
 
@@ -65,10 +65,11 @@ async def readiness(call: Admitted[None, None]) -> Reply:
 
 
 async def metrics(call: Admitted[None, None]) -> None:
-    """Send the counts of open streams and long polls, and the version, in Prometheus' text format."""
+    """Send what this process counts, in Prometheus' text format."""
     headers = [(b"content-type", CONTENT_TYPE), (b"cache-control", b"no-store")]
+    text = await call.use_cases.watched.exposition()
     await call.send({"type": "http.response.start", "status": 200, "headers": headers})
-    await call.send({"type": "http.response.body", "body": exposition(call.use_cases.gauges).encode()})
+    await call.send({"type": "http.response.body", "body": text.encode()})
 
 
 async def openapi_json(call: Admitted[None, None]) -> None:
@@ -121,7 +122,7 @@ SERVER: Final = (
         curl='curl "$REFLECTO_URL/readyz"',
         successes=(done(200, "It can.", Readiness),),
     ),
-    _page("/metrics", "metrics", metrics, "Open streams and long polls, for Prometheus", "text/plain"),
+    _page("/metrics", "metrics", metrics, "What this process counts, for Prometheus", "text/plain"),
     _page("/openapi.json", "openapiJson", openapi_json, "This document as JSON", "application/json"),
     _page("/openapi.yaml", "openapiYaml", openapi_yaml, "This document as YAML", "application/yaml"),
     _page("/docs", "reference", page, "The reference for people", "text/html"),

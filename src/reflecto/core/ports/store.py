@@ -29,9 +29,11 @@ from reflecto.core.model import (
     Reminder,
     ReminderDelivery,
     SetupCode,
+    StoreLoad,
     Tap,
     Token,
 )
+from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.wakeups import News
 from reflecto.core.rules.outcomes import (
     Addition,
@@ -307,6 +309,13 @@ class Store(Protocol):
 
     async def recall(self, name: str) -> str | None:
         """Return the fact of this name."""
+
+    async def measure_load(self, now: float) -> StoreLoad:
+        """Return what waits in it. It goes through the rows of all devices, and keeps no request waiting for that."""
+
+    @property
+    def work(self) -> StoreWork:
+        """What this process has done in the store since it opened it."""
 
     async def probe(self) -> None:
         """Find room for something new and give it back. Raises: StoreUnavailableError where there is none."""

@@ -102,7 +102,7 @@ class Batches:
     async def _settle(self, batch: list[_Verb]) -> None:
         """Commit the batch and hand out what came of it; where that fails, each verb by itself."""
         try:
-            results = await self._writer.commit(lambda connection: self._judge(connection, batch))
+            results = await self._writer.commit(lambda connection: self._judge(connection, batch), len(batch))
         except Exception as error:
             if len(batch) > 1:  # of one verb's rules or statements: it alone shall have it
                 for verb in batch:

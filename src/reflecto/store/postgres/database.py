@@ -5,6 +5,7 @@ from typing import Final
 
 import asyncpg
 
+from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.store import StoreUnavailableError
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.postgres.batches import Batches
@@ -26,10 +27,12 @@ class Database:
         self.process_id = process_id
         self.primary = primary
         self.locking = Locking(bounds)
+        self.work = StoreWork()
         self.news = NewsFeed(process_id)
-        self.batches = Batches(Writer(primary, f"{process_id}.batches"), self.locking, self.news.say)
-        self.transactions = Transactions(Writer(primary, f"{process_id}.seldom"), self.locking, self.news.say)
-        self._proof = Writer(primary, f"{process_id}.reads")
+        self.batches = Batches(Writer(primary, f"{process_id}.batches", self.work), self.locking, self.news.say)
+        seldom = Writer(primary, f"{process_id}.seldom", self.work)
+        self.transactions = Transactions(seldom, self.locking, self.news.say)
+        self._proof = Writer(primary, f"{process_id}.reads", self.work)
         self.reads = Reads(self._proof.open)
 
     @classmethod

@@ -3,11 +3,12 @@
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.postgres.database import Database
 from reflecto.store.postgres.interaction_verbs import InteractionVerbs
+from reflecto.store.postgres.load_verbs import LoadVerbs
 from reflecto.store.postgres.queue_verbs import QueueVerbs
 from reflecto.store.postgres.tether_verbs import TetherVerbs
 
 
-class PostgresStore(InteractionVerbs, TetherVerbs, QueueVerbs):
+class PostgresStore(InteractionVerbs, TetherVerbs, QueueVerbs, LoadVerbs):
     """The store that several processes of one server share."""
 
     def __init__(self, database: Database) -> None:

@@ -8,11 +8,13 @@ it to all. A connection that is stuck is dropped, which sends no cancel.
 
 import asyncio
 import random
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar, cast
 
 import asyncpg
 
+from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.store import StoreUnavailableError
 from reflecto.store.postgres.connection import LOST, Connection
 from reflecto.store.postgres.primary import Primary
@@ -42,32 +44,43 @@ _DECIDE: Final = "SELECT batch FROM writers WHERE id = $1 FOR UPDATE"
 class Writer:
     """Commits what it is given; `name` is the row in `writers`, one for each connection of each process."""
 
-    def __init__(self, primary: Primary, name: str) -> None:
+    def __init__(self, primary: Primary, name: str, done: StoreWork) -> None:
         self._primary = primary
+        self._done = done
         self._name = name
         self._connection: Connection | None = None
         self._number = 0
         self._doubtful: tuple[int, Any] | None = None  # number and result of a COMMIT whose reply never came
         self._warned = False
 
-    async def commit(self, work: Work[T]) -> T:
-        """Run `work` inside a transaction and return its result once that is durable; one call at a time.
+    async def commit(self, work: Work[T], verbs: int = 1) -> T:
+        """Run `work`, which is so many verbs, inside a transaction and return its result once that is durable.
+
+        One call at a time.
 
         It may run several times, but only one run counts. It goes on until the outcome is known, however long the
         database is away. Raises: StoreUnavailableError once closed, or after conflicts again and again;
         asyncpg.PostgresError of its statements; then nothing happened.
         """
-        conflicts = 0
+        conflicts, began = 0, time.perf_counter()
         while True:
             try:
-                return await self._try(work)
+                result = await self._try(work)
             except _RETRIED as error:
+                self._done.errors.add("conflict")
                 conflicts += 1
                 if conflicts > RETRIES_MAX and self._doubtful is None:
                     raise StoreUnavailableError(f"the transaction met others {conflicts} times: {error}") from None
                 await self._primary.pause(RETRY_SECONDS * 2**conflicts * random.random())  # noqa: S311  no secret
             except LOST:
+                self._done.errors.add("connection_lost")
                 self.drop()
+            except asyncpg.PostgresError:
+                self._done.errors.add("failed")
+                raise
+            else:
+                self._done.add_commit(verbs, time.perf_counter() - began)
+                return result
 
     async def open(self) -> Connection:
         """Return a new connection whose first commit has come back, from a standby too where there is one.

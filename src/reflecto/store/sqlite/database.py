@@ -1,10 +1,13 @@
 """The database of the SQLite store: one writer, one reader."""
 
+import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.store import StoreUnavailableError
 from reflecto.core.ports.wakeups import News
 from reflecto.store.sqlite.connection import migrate, open_connection
@@ -21,7 +24,8 @@ DATABASE_NAME: Final = "reflecto.sqlite3"
 class Database:
     """Writes go through the one writer; reads run on the event loop, where a point look-up takes microseconds."""
 
-    def __init__(self, reader: sqlite3.Connection, writer: Writer) -> None:
+    def __init__(self, path: Path, reader: sqlite3.Connection, writer: Writer) -> None:
+        self._path = path
         self._reader = reader
         self._writer = writer
 
@@ -41,12 +45,17 @@ class Database:
                 if not is_disk_error(error) or not room.give_up_reserve():
                     raise
                 _prepare(path)
-            return cls(open_connection(path, read_only=True), Writer(path, room))
+            return cls(path, open_connection(path, read_only=True), Writer(path, room))
         except sqlite3.Error as error:
             reason = f"the disk is full ({error})" if is_disk_error(error) and room.is_full() else error
             raise StoreUnavailableError(f"{path}: {reason}") from None
         except OSError as error:
             raise StoreUnavailableError(f"{path}: {error.strerror}") from None
+
+    @property
+    def work(self) -> StoreWork:
+        """What this process has done in it."""
+        return self._writer.work
 
     async def write(self, operation: Callable[[sqlite3.Connection], T], *, frees: bool = False) -> T:
         """Return what `operation` returned, once it is durable. One that `frees` is run also on a nearly full disk.
@@ -77,6 +86,21 @@ class Database:
         try:
             return operation(self._reader)
         except sqlite3.Error as error:
+            raise StoreUnavailableError(str(error)) from None
+
+    async def read_apart(self, operation: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `operation`, which takes long, reads of the last commit: in a thread, on a connection of its own.
+
+        Raises: StoreUnavailableError.
+        """
+
+        def read() -> T:
+            with closing(open_connection(self._path, read_only=True)) as connection:
+                return operation(connection)
+
+        try:
+            return await asyncio.to_thread(read)
+        except (sqlite3.Error, OSError) as error:
             raise StoreUnavailableError(str(error)) from None
 
     def row(self, sql: str, parameters: Parameters = ()) -> Any:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from reflecto.contract.limits import RECEIPT_SECONDS, RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
+from reflecto.core.model import StoreLoad
+from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.wakeups import News
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import delete_step
@@ -21,6 +23,13 @@ _ENDED: Final = (
     ("emergencies", "receipt", f"created_at <= :now - {RECEIPT_SECONDS}"),
     ("tokens", "id", f"revoked_at <= :now - {REVOKED_TOKEN_AUDIT_SECONDS}"),
 )
+
+_QUEUES: Final = """
+SELECT coalesce(sum(queue_entries), 0), coalesce(sum(queue_bytes), 0), coalesce(max(queue_entries), 0),
+       coalesce(max(queue_bytes), 0)
+FROM devices
+"""
+_PENDING: Final = "SELECT count(*) FROM interactions WHERE status = 'pending' AND test = 0 AND expires_at > ?"
 
 
 class HousekeepingVerbs:
@@ -64,6 +73,17 @@ class HousekeepingVerbs:
     async def recall(self, name: str) -> str | None:
         row = self._database.row("SELECT value FROM installation WHERE name = ?", (name,))
         return row[0] if row else None
+
+    async def measure_load(self, now: float) -> StoreLoad:
+        def measure(connection: sqlite3.Connection) -> StoreLoad:
+            queues = connection.execute(_QUEUES).fetchone()
+            return StoreLoad(*queues, *connection.execute(_PENDING, (now,)).fetchone())
+
+        return await self._database.read_apart(measure)
+
+    @property
+    def work(self) -> StoreWork:
+        return self._database.work
 
     async def probe(self) -> None:
         def take_and_give_back(connection: sqlite3.Connection) -> None:

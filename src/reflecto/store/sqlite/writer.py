@@ -12,12 +12,14 @@ import logging
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.store import StoreUnavailableError
 from reflecto.core.ports.wakeups import News
 from reflecto.store.sqlite.connection import open_connection
@@ -56,6 +58,7 @@ class Writer:
         self._failing = False
         self._closed = False
         self._on_foreign_commit: Callable[[News], None] = lambda _: None
+        self.work = StoreWork()
         self._batches: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
         self._thread.start()
@@ -99,8 +102,12 @@ class Writer:
         self._busy = True
         self._batches.put(self._in_flight)
 
-    def _deliver(self, results: list[Any], trouble: str | None) -> None:
+    def _deliver(self, results: list[Any], trouble: str | None, seconds: float) -> None:
         self._report(trouble)
+        if trouble is None:
+            self.work.add_commit(len(results), seconds)
+        else:
+            self.work.errors.add("failed")
         delivered = self._in_flight
         if self._waiting:
             self._dispatch()  # first: the disk works while the loop hands out results
@@ -131,6 +138,7 @@ class Writer:
                 break
             trouble: str | None = None
             results: list[Any] = []
+            began = time.perf_counter()
             try:
                 connection = connection or open_connection(self._path, log_bytes=self._room.log_bytes)
                 version = connection.execute("PRAGMA data_version").fetchone()[0]  # own commits do not change it
@@ -151,7 +159,7 @@ class Writer:
                     connection = None
                 connection, results = self._after_failure(batch, caught)
             if batch:
-                self._loop.call_soon_threadsafe(self._deliver, results, trouble)
+                self._loop.call_soon_threadsafe(self._deliver, results, trouble, time.perf_counter() - began)
         if connection is not None:
             connection.close()
 
