@@ -53,8 +53,6 @@ from reflecto.crypto.envelopes import BoxKeys
 from reflecto.crypto.webpush import VapidKeys
 from reflecto.data_folder import (
     give_files_to_owner,
-    load_server_keys,
-    load_vapid_keys,
     make_files_private,
     make_folder,
     require_file,
@@ -64,6 +62,7 @@ from reflecto.push.callbacks import HttpsCallbacks
 from reflecto.push.sender import PushSender
 from reflecto.push.vapid import LOCAL_CONTACT, Vapid, contact_for
 from reflecto.push.webpush import WebPush
+from reflecto.server_keys import load_keys
 from reflecto.store.memory.counters import MemoryCounters
 from reflecto.store.memory.presence import MemoryPresence
 from reflecto.store.sqlite.database import DATABASE_NAME
@@ -247,8 +246,8 @@ def _as_seen_by_ipv6(proxies: Sequence[str]) -> list[str]:
     ]
 
 
-async def open_services(settings: Settings, clock: Clock | None = None, *, is_server: bool = True) -> Services:
-    """Open the data folder, its keys and its store; the server makes what is missing, other commands never.
+async def open_store(settings: Settings, *, is_server: bool = True) -> Store:
+    """Open the data folder and its store; the server makes what is missing, other commands never.
 
     Raises: DataFolderError; StoreUnavailableError; NewerSchemaError.
     """
@@ -257,11 +256,19 @@ async def open_services(settings: Settings, clock: Clock | None = None, *, is_se
     else:
         require_file(settings.data / DATABASE_NAME)
     make_files_private(settings.data)
-    store = SqliteStore.open(settings.data, keeps_reserve=is_server)
+    return SqliteStore.open(settings.data, keeps_reserve=is_server)
+
+
+async def open_services(settings: Settings, clock: Clock | None = None, *, is_server: bool = True) -> Services:
+    """Open store and keys; the server makes what is missing, other commands never.
+
+    Raises: ServerKeysError; what `open_store` raises.
+    """
+    store = await open_store(settings, is_server=is_server)
     try:
-        keys = await load_server_keys(settings.data, store)
+        keys = await load_keys(store, settings.data, settings.keys)
         push = PushOptions(
-            keys=load_vapid_keys(settings.data),
+            keys=keys.push,
             contact=settings.push_contact or contact_for(settings.public_url),
             allow_private=settings.push_allow_private,
             callback_allow_private=settings.callback_allow_private,
@@ -271,4 +278,4 @@ async def open_services(settings: Settings, clock: Clock | None = None, *, is_se
         await store.close()
         raise
     profile = msgspec.structs.replace(PROFILES[settings.limits], **settings.limit_overrides)
-    return Services.build(store, keys, clock or SystemClock(), settings.min_phone_build, profile, push)
+    return Services.build(store, keys.box, clock or SystemClock(), settings.min_phone_build, profile, push)

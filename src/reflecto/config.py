@@ -31,6 +31,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8787  # 0 takes a free one
     data: Path = msgspec.field(default_factory=lambda: Path(platformdirs.user_data_dir("reflecto", appauthor=False)))
+    keys: str | None = None  # the server's own, as `reflecto keys` prints them; default: in files of the data folder
     public_url: str | None = None  # what phones reach the server under; default http://host:port
     min_phone_build: Annotated[int, Meta(ge=0)] | None = None  # phones that report less cannot show questions
     limits: Literal["self-hosted", "free", "pro"] = "self-hosted"

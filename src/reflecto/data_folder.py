@@ -1,4 +1,4 @@
-"""The data folder: made with its keys at first start, refused when it is not the one the store was made with."""
+"""The data folder: made at first start, its files private, and the secrets that are in it."""
 
 import logging
 import os
@@ -8,13 +8,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import ClassVar, Final
 
-from reflecto.core.ports.store import Store
-from reflecto.crypto.envelopes import KEY_BYTES, BoxKeys
-from reflecto.crypto.webpush import VAPID_SECRET_BYTES, VapidKeys
-
 KEY_FILE_NAME: Final = "server.key"
 VAPID_FILE_NAME: Final = "vapid.key"
-_KEY_FACT: Final = "server_public_key"
 
 logger = logging.getLogger(__name__)
 
@@ -71,48 +66,15 @@ def give_files_to_owner(folder: Path) -> None:
                 os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
-async def load_server_keys(folder: Path, store: Store) -> BoxKeys:
-    """Return the server's keys, made at first start; refuse others than those the devices were enrolled with.
-
-    Raises: DataFolderError; StoreUnavailableError.
-    """
-    path = folder / KEY_FILE_NAME
-    known = await store.recall(_KEY_FACT)
-    if known is None:
-        _write_once(path, BoxKeys.generate().secret)
-    elif not path.exists():
-        raise DataFolderError(f"{path} is missing; the enrolled devices trust its key, restore it from a backup")
-    keys = BoxKeys.from_secret(_read(path, KEY_BYTES))
-    if known is None:
-        await store.remember(_KEY_FACT, keys.public.hex())
-    elif known != keys.public.hex():
-        raise DataFolderError(f"{path} is not the key this store was made with; restore both from one backup")
-    return keys
-
-
-def load_vapid_keys(folder: Path) -> VapidKeys:
-    """Return the keys push services know this server by, made where there are none. Raises: DataFolderError.
-
-    Subscriptions made with lost keys get no pushes until their apps are opened: that is no reason not to start.
-    """
-    path = folder / VAPID_FILE_NAME
-    _write_once(path, VapidKeys.generate().secret)
-    keys = VapidKeys(_read(path, VAPID_SECRET_BYTES))
-    try:
-        _ = keys.public
-    except ValueError:
-        raise _damaged(path) from None
-    return keys
-
-
-def _read(path: Path, length: int) -> bytes:
+def read_secret(path: Path, length: int) -> bytes:
+    """Return the secret in a file, which is closed to others by that. Raises: DataFolderError."""
     try:
         _make_private(path, "the key")
         secret = bytes.fromhex(path.read_text("ascii").strip())
     except (OSError, ValueError) as error:
         raise DataFolderError(f"cannot read {path}: {error}") from None
     if len(secret) != length:
-        raise _damaged(path)
+        raise damaged(path)
     return secret
 
 
@@ -124,12 +86,16 @@ def _make_private(path: Path, what: str) -> None:
         logger.warning("others could read %s in %s; they may have it", what, path)
 
 
-def _damaged(path: Path) -> DataFolderError:
+def damaged(path: Path) -> DataFolderError:
+    """Return the error for a secret that is none."""
     return DataFolderError(f"{path} is damaged; restore it from a backup")
 
 
-def _write_once(path: Path, secret: bytes) -> None:
-    """Write the key durably, unless there is one; when two processes start at once, the first one's stays."""
+def write_secret_once(path: Path, secret: bytes) -> None:
+    """Write it durably with mode 0600, unless there is one; when two processes start at once, the first one's stays.
+
+    Raises: DataFolderError.
+    """
     if path.exists():
         return
     try:

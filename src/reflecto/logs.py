@@ -12,6 +12,7 @@ from reflecto.contract.ids import (
     CODE_ALPHABET,
     CODE_CHARS,
     CODE_GROUP_CHARS,
+    SERVER_KEYS_PATTERN,
     SHORT_TOKEN_PATTERN,
     TOKEN_PATTERN,
 )
@@ -77,7 +78,8 @@ def _redacted(value: object) -> object:
 
 
 def redact(text: str) -> str:
-    """Replace what has the form of a token or a setup code."""
+    """Replace what has the form of a token, a setup code or a server's keys."""
+    text = SERVER_KEYS_PATTERN.sub("[keys]", text) if "rfkeys_" in text else text
     text = _SHORT_TOKEN.sub("[token]", TOKEN_PATTERN.sub("[token]", text))
     return _SETUP_CODE.sub("[setup code]", text) if text.count("-") >= _HYPHENS_OF_CODE else text
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from reflecto.bootstrap import open_services
 from reflecto.config import ConfigError, Settings, load_settings
 from reflecto.crypto.webpush import VapidKeys, encrypt, is_point
-from reflecto.data_folder import DataFolderError, load_vapid_keys
+from reflecto.data_folder import DataFolderError
 from reflecto.push.sender import seconds_of
 from reflecto.push.vapid import Vapid, contact_for, origin_of
 from tests.builders import NOW
@@ -125,7 +125,7 @@ async def test_the_key_is_made_at_first_start_only_for_its_owner_to_read_and_kep
 
 
 @pytest.mark.parametrize("content", ["", "zz" * 32, "11" * 31, "00" * 32, "ff" * 32])
-def test_a_damaged_key_is_refused_by_its_name(tmp_path: Path, content: str):
+async def test_a_damaged_key_is_refused_by_its_name(tmp_path: Path, content: str):
     (tmp_path / "vapid.key").write_text(content, "ascii")
     with pytest.raises(DataFolderError, match=r"vapid\.key"):
-        load_vapid_keys(tmp_path)
+        await open_services(Settings(data=tmp_path))

@@ -1,5 +1,6 @@
 """Activity, sweeping, facts of the installation, and what a restart finds."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -86,6 +87,13 @@ async def test_what_is_committed_is_counted_with_its_verbs(store: Store):
     assert store.work.verbs.total - verbs >= 2
     assert sum(store.work.verbs.counts) - commits == sum(store.work.seconds.counts) - commits >= 2
     assert store.work.errors.by_labels == {}
+
+
+async def test_a_fact_that_is_kept_once_stays_what_it_was_first(store: Store):
+    kept = await asyncio.gather(*(store.remember_once("key", str(number)) for number in range(8)))
+    assert len(set(kept)) == 1
+    assert await store.recall("key") == kept[0]
+    assert await store.remember_once("key", "late") == kept[0]
 
 
 async def test_a_probe_leaves_nothing_behind(store: Store):

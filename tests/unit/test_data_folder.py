@@ -9,6 +9,7 @@ import pytest
 from reflecto.bootstrap import open_services
 from reflecto.config import Settings
 from reflecto.data_folder import DataFolderError, give_files_to_owner, make_folder
+from reflecto.server_keys import ServerKeysError
 
 
 def mode_of(path: Path) -> int:
@@ -54,7 +55,7 @@ async def test_the_key_of_another_store_is_refused(folder: Path, tmp_path: Path)
     await start(folder)
     await start(tmp_path / "other")
     write(folder / "server.key", _text(tmp_path / "other" / "server.key"))
-    with pytest.raises(DataFolderError, match="not the key this store was made with"):
+    with pytest.raises(ServerKeysError, match="not the key this store was made with"):
         await start(folder)
 
 

@@ -15,6 +15,7 @@ SHORT_TOKEN_CHARS: Final = 30  # what Pushover's clients take for a token: the f
 RECEIPT_PATTERN: Final = re.compile(r"r[A-Za-z0-9]{29}")  # of an emergency, in the form Pushover's clients expect
 SHORT_TOKEN_PATTERN: Final = re.compile(rf"[A-Za-z0-9]{{{SHORT_TOKEN_CHARS}}}")
 TOKEN_PATTERN: Final = re.compile(r"rf[kd]_(live|test)_[A-Za-z0-9]{32}")  # also the secret-scanning pattern
+SERVER_KEYS_PATTERN: Final = re.compile(r"rfkeys_[A-Za-z0-9_-]{91}")  # a server's keys as one text
 
 # Crockford's base 32: no I, L, O or U, so nothing can be misread; 16 characters carry 80 bits.
 CODE_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

@@ -307,6 +307,9 @@ class Store(Protocol):
     async def remember(self, name: str, value: str) -> None:
         """Keep a fact of the installation under a name."""
 
+    async def remember_once(self, name: str, value: str) -> str:
+        """Keep a fact unless there is one of this name; return the one that is kept now."""
+
     async def recall(self, name: str) -> str | None:
         """Return the fact of this name."""
 

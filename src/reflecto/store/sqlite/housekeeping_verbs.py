@@ -70,6 +70,16 @@ class HousekeepingVerbs:
             )
         )
 
+    async def remember_once(self, name: str, value: str) -> str:
+        def remember(connection: sqlite3.Connection) -> str:
+            connection.execute(
+                "INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, value)
+            )
+            (kept,) = connection.execute("SELECT value FROM installation WHERE name = ?", (name,)).fetchone()
+            return str(kept)
+
+        return await self._database.write(remember)
+
     async def recall(self, name: str) -> str | None:
         row = self._database.row("SELECT value FROM installation WHERE name = ?", (name,))
         return row[0] if row else None
