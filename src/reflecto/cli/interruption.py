@@ -41,7 +41,14 @@ def signals_interrupt() -> Iterator[None]:
 
 
 def _raise(signal_number: int, _frame: FrameType | None) -> NoReturn:
+    # A socket or a reply that was being made stays half made; from Python 3.13 on its end would be reported on the
+    # terminal, behind what the command has to say.
+    sys.unraisablehook = _keep_silent
     raise Interrupted(signal_number)
+
+
+def _keep_silent(_unraisable: "sys.UnraisableHookArgs") -> None:
+    pass
 
 
 @contextmanager
