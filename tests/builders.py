@@ -11,11 +11,22 @@ from nacl.signing import SigningKey
 from reflecto.contract.ids import new_id, new_receipt
 from reflecto.contract.tokens import SCOPES
 from reflecto.core.model import Delivery, Device, Emergency, Interaction, Reminder, SetupCode, Tap, Token
+from reflecto.core.ports.store import Keep
+from reflecto.core.rules.outcomes import Addition, Opening, Redemption, Relaying
 from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.envelopes import BoxKeys
 from tests.fakes import START
 
 R = TypeVar("R")
+
+REFUSALS: Final = (
+    *(each for each in Addition if each is not Addition.ADDED),
+    *(each for each in Opening if each is not Opening.OPENED),
+    *(each for each in Redemption if each is not Redemption.REDEEMED),
+    *(each for each in Relaying if each is not Relaying.QUEUED),
+    False,
+    None,
+)
 
 NOW: Final = int(START)
 _serial: Final = itertools.count()
@@ -145,6 +156,17 @@ def make_delivery(device: Device, blob: bytes | None = None, **fields: Any) -> D
     return _record(
         Delivery, {"device_id": device.id, "blob": blob or unique_bytes(), "expires_at": NOW + 259_200}, fields
     )
+
+
+def make_keep(owner_id: str, mark: bytes | None = None, *, now: float = NOW, sealed: bytes = b"sealed") -> Keep[Any]:
+    """Return what a verb keeps for a day: `sealed` and its outcome; nothing of one that refused."""
+
+    def seal(outcome: object) -> bytes | None:
+        parts = outcome if isinstance(outcome, tuple) else (outcome,)
+        is_refused = any(part in REFUSALS or getattr(part, "accepted", True) is False for part in parts)
+        return None if is_refused else sealed + repr(parts[0]).encode()
+
+    return Keep(mark or unique_bytes(), owner_id, now, int(now) + 86_400, seal)
 
 
 def make_reminder(token: Token, **fields: Any) -> Reminder:

@@ -46,6 +46,7 @@ from reflecto.core.ports.store import Store, StoreUnavailableError
 from reflecto.core.quotas import PROFILES, LimitProfile, Quotas
 from reflecto.core.relay import Relay
 from reflecto.core.reminders import Reminders
+from reflecto.core.repeats import Repeats
 from reflecto.core.rings import Rings
 from reflecto.core.sealing import Sealer
 from reflecto.core.tokens import Tokens
@@ -146,6 +147,7 @@ class Services(UseCases):
             rings=Rings(store, dispatcher, hub, sealer, quotas, counters, clock),
             reminders=Reminders(store, dispatcher, hub, sealer, quotas, clock),
             emergencies=emergencies,
+            repeats=Repeats(store, quotas, clock),
             callbacks=callbacks,
             callback_allow_private=push.callback_allow_private,
             pushover_reader=PushoverReader(),

@@ -4,8 +4,9 @@ It shares no rule with the product, so that an error there is not repeated here.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from reflecto.contract.interactions import Reason
 from reflecto.core.model import (
@@ -20,6 +21,7 @@ from reflecto.core.model import (
     Tap,
     Token,
 )
+from reflecto.core.ports.store import AlreadyKeptError, Keep
 from reflecto.core.rules.outcomes import (
     Addition,
     CreateResult,
@@ -28,9 +30,12 @@ from reflecto.core.rules.outcomes import (
     EndResult,
     Redemption,
     Relaying,
+    Sending,
     Verdict,
 )
 from reflecto.core.rules.queue_room import QueueLimits
+
+T = TypeVar("T")
 
 DAY_SECONDS = 86_400
 
@@ -50,6 +55,24 @@ class ModelStore:
         self.emergencies: dict[str, Emergency] = {}
         self.emergency_tags: dict[str, set[bytes]] = {}
         self.emergency_blobs: dict[str, dict[str, bytes]] = {}
+        self.kept_replies: dict[bytes, tuple[str, bytes, int]] = {}  # owner, reply, when it expires
+
+    def find_kept_reply(self, mark: bytes, now: float) -> bytes | None:
+        _, sealed, expires_at = self.kept_replies.get(mark, ("", b"", 0))
+        return sealed if now < expires_at else None
+
+    def once(self, keep: Keep[T] | None, verb: Callable[[], T]) -> T:
+        """Run the verb unless a reply is kept already, and keep its own."""
+        if keep is None:
+            return verb()
+        known = self.find_kept_reply(keep.mark, keep.now)
+        if known is not None:
+            raise AlreadyKeptError(known)
+        outcome = verb()
+        sealed = keep.seal(outcome)
+        if sealed is not None and keep.owner_id in self.owners:
+            self.kept_replies[keep.mark] = (keep.owner_id, sealed, keep.expires_at)
+        return outcome
 
     def find_interaction(self, interaction_id: str, now: float) -> Interaction | None:
         found = self.questions.get(interaction_id)
@@ -168,7 +191,20 @@ class ModelStore:
             reached.append(device.id)
         return reached
 
-    def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> Relaying:
+    def send_to_queues(self, deliveries: Sequence[Delivery], keep: Keep[Sending] | None = None) -> Sending:
+        return self.once(keep, lambda: self._send(deliveries))
+
+    def _send(self, deliveries: Sequence[Delivery]) -> Sending:
+        reached = self.append_to_queues(deliveries)
+        full = [each.device_id for each in deliveries if each.device_id in self.devices.keys() - set(reached)]
+        return Sending(tuple(reached), tuple(dict.fromkeys(full)))
+
+    def relay_to_queues(
+        self, owner_id: str, deliveries: Sequence[Delivery], keep: Keep[Relaying] | None = None
+    ) -> Relaying:
+        return self.once(keep, lambda: self._relay(owner_id, deliveries))
+
+    def _relay(self, owner_id: str, deliveries: Sequence[Delivery]) -> Relaying:
         involved = {each.device_id for each in deliveries} | {each.sender for each in deliveries}
         if not involved <= {each.id for each in self.list_devices(owner_id)}:
             return Relaying.DEVICE_GONE
@@ -224,7 +260,10 @@ class ModelStore:
         self.queues[device_id] = [each for each in self.queues[device_id] if each.seq > seq]
         return True
 
-    def add_setup_code(self, code: SetupCode) -> bool:
+    def add_setup_code(self, code: SetupCode, keep: Keep[bool] | None = None) -> bool:
+        return self.once(keep, lambda: self._add_setup_code(code))
+
+    def _add_setup_code(self, code: SetupCode) -> bool:
         if code.phone_id is not None and code.phone_id not in self.devices:
             return False
         self.codes[code.hash] = code
@@ -235,6 +274,17 @@ class ModelStore:
         return code if code and now < code.expires_at else None
 
     def redeem_setup_code(
+        self,
+        code_hash: bytes,
+        device: Device,
+        default_token: Token | None,
+        deliveries: Sequence[Delivery],
+        now: float,
+        keep: Keep[Redemption] | None = None,
+    ) -> Redemption:
+        return self.once(keep, lambda: self._redeem(code_hash, device, default_token, deliveries, now))
+
+    def _redeem(
         self, code_hash: bytes, device: Device, default_token: Token | None, deliveries: Sequence[Delivery], now: float
     ) -> Redemption:
         code = self.find_setup_code(code_hash, now)
@@ -279,8 +329,8 @@ class ModelStore:
         if device_id not in self.devices or self.devices[device_id].owner_id != owner_id:
             return False
         del self.devices[device_id], self.queues[device_id]
-        for kept in self.emergency_blobs.values():
-            kept.pop(device_id, None)
+        for blobs in self.emergency_blobs.values():
+            blobs.pop(device_id, None)
         self.codes = {each.hash: each for each in self.codes.values() if each.phone_id != device_id}
         return True
 
@@ -292,8 +342,14 @@ class ModelStore:
         self.codes = {each.hash: each for each in self.codes.values() if each.owner_id != owner_id}
         self.questions = {each.id: each for each in self.questions.values() if each.owner_id != owner_id}
         self.emergencies = {key: each for key, each in self.emergencies.items() if each.owner_id != owner_id}
+        self.kept_replies = {key: each for key, each in self.kept_replies.items() if each[0] != owner_id}
 
-    def add_token(self, token: Token, phone_id: str | None = None) -> Addition:
+    def add_token(
+        self, token: Token, phone_id: str | None = None, keep: Keep[Addition] | None = None
+    ) -> Addition:
+        return self.once(keep, lambda: self._add_token(token, phone_id))
+
+    def _add_token(self, token: Token, phone_id: str | None) -> Addition:
         if token.owner_id not in self.owners or (phone_id is not None and phone_id not in self.devices):
             return Addition.REVOKED
         self.tokens[token.id] = token
@@ -316,22 +372,32 @@ class ModelStore:
         self,
         emergency: Emergency,
         tag_hashes: Sequence[bytes],
-        kept: Sequence[tuple[str, bytes]],
+        blobs: Sequence[tuple[str, bytes]],
         deliveries: Sequence[Delivery],
-    ) -> tuple[Addition, list[str]]:
+        keep: Keep[tuple[Addition, Sending]] | None = None,
+    ) -> tuple[Addition, Sending]:
+        return self.once(keep, lambda: self._add_emergency(emergency, tag_hashes, blobs, deliveries))
+
+    def _add_emergency(
+        self,
+        emergency: Emergency,
+        tag_hashes: Sequence[bytes],
+        blobs: Sequence[tuple[str, bytes]],
+        deliveries: Sequence[Delivery],
+    ) -> tuple[Addition, Sending]:
         if emergency.token_id not in self.tokens or emergency.token_id in self.revoked_at:
-            return Addition.REVOKED, []
+            return Addition.REVOKED, Sending()
         active = [
             each
             for each in self.emergencies.values()
             if each.owner_id == emergency.owner_id and self._goes_on(each, emergency.created_at)
         ]
         if len(active) >= 50:
-            return Addition.TOO_MANY, []
+            return Addition.TOO_MANY, Sending()
         self.emergencies[emergency.receipt] = emergency
         self.emergency_tags[emergency.receipt] = set(tag_hashes)
-        self.emergency_blobs[emergency.receipt] = {key: blob for key, blob in kept if key in self.devices}
-        return Addition.ADDED, self.append_to_queues(deliveries)
+        self.emergency_blobs[emergency.receipt] = {key: blob for key, blob in blobs if key in self.devices}
+        return Addition.ADDED, self._send(deliveries)
 
     def find_emergency(self, receipt: str, now: float) -> Emergency | None:
         found = self.emergencies.get(receipt)
@@ -420,6 +486,7 @@ class ModelStore:
         self.codes = {key: each for key, each in self.codes.items() if now < each.expires_at}
         self.questions = {key: each for key, each in self.questions.items() if self.find_interaction(key, now)}
         self.emergencies = {key: each for key, each in self.emergencies.items() if self.find_emergency(key, now)}
+        self.kept_replies = {key: each for key, each in self.kept_replies.items() if now < each[2]}
         self.tokens = {
             key: each
             for key, each in self.tokens.items()
@@ -429,7 +496,8 @@ class ModelStore:
 
     def _rows(self) -> int:
         queued = sum(map(len, self.queues.values()))
-        return queued + len(self.codes) + len(self.questions) + len(self.tokens) + len(self.emergencies)
+        held = (self.codes, self.questions, self.tokens, self.emergencies, self.kept_replies)
+        return queued + sum(map(len, held))
 
     def _goes_on(self, emergency: Emergency, now: float) -> bool:
         return emergency.status == "active" and now < emergency.expires_at

@@ -5,13 +5,14 @@ import itertools
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from reflecto.contract.ids import new_id
 from reflecto.core.model import Delivery, Device, DeviceChanges, Emergency, EmergencyEnd, Interaction, SetupCode, Token
-from reflecto.core.ports.store import Store
+from reflecto.core.ports.store import AlreadyKeptError, Keep, Store
 from reflecto.core.rules.queue_room import QueueLimits
 from tests.builders import (
     NOW,
@@ -20,6 +21,7 @@ from tests.builders import (
     make_device,
     make_emergency,
     make_interaction,
+    make_keep,
     make_tap,
     make_token,
 )
@@ -39,6 +41,9 @@ BOUNDS = QueueLimits(
 SIZES = [1, 50, 100, 130]
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
+
+KNOWN_MARKS = [bytes([number]) * 32 for number in range(4)]
+MARKS = st.none() | st.sampled_from(KNOWN_MARKS)
 
 
 class Comparison(RuleBasedStateMachine):
@@ -75,9 +80,19 @@ class Comparison(RuleBasedStateMachine):
 
     def call(self, verb: str, *arguments: Any) -> Any:
         """Call both, check that they agree, and return what they said."""
-        expected = getattr(self.model, verb)(*arguments)
+        try:
+            expected = getattr(self.model, verb)(*arguments)
+        except AlreadyKeptError as error:
+            with pytest.raises(AlreadyKeptError) as refused:
+                self.read(verb, *arguments)
+            assert refused.value.sealed == error.sealed
+            return None
         assert self.read(verb, *arguments) == expected
         return expected
+
+    def keep(self, owner_id: str, mark: bytes | None) -> Keep[Any] | None:
+        """Return what a verb is to keep under this mark."""
+        return None if mark is None else make_keep(owner_id, mark, now=self.now)
 
     @initialize(target=devices)
     def found_the_first_owner(self) -> Device:
@@ -85,8 +100,8 @@ class Comparison(RuleBasedStateMachine):
         self.call("add_setup_code", code)
         return self.new_owner(code)
 
-    @rule(target=codes, owner=st.none() | devices, founds_owner=st.booleans())
-    def add_code(self, owner: Device | None, *, founds_owner: bool) -> SetupCode:
+    @rule(target=codes, owner=st.none() | devices, founds_owner=st.booleans(), mark=MARKS)
+    def add_code(self, owner: Device | None, mark: bytes | None, *, founds_owner: bool) -> SetupCode:
         known = owner is not None and owner.owner_id in self.model.owners
         owner_id = owner.owner_id if owner and known else None
         code = make_code(
@@ -95,18 +110,19 @@ class Comparison(RuleBasedStateMachine):
             expires_at=int(self.now) + 600,
             phone_id=owner.id if owner else None,
         )
-        self.call("add_setup_code", code)
+        self.call("add_setup_code", code, self.keep(owner.owner_id if owner else "own_none", mark))
         return code
 
-    @rule(target=devices, code=codes)
-    def found(self, code: SetupCode) -> Device:
-        return self.new_owner(code)
+    @rule(target=devices, code=codes, mark=MARKS)
+    def found(self, code: SetupCode, mark: bytes | None) -> Device:
+        return self.new_owner(code, mark)
 
-    def new_owner(self, code: SetupCode) -> Device:
+    def new_owner(self, code: SetupCode, mark: bytes | None = None) -> Device:
         """Try to found an owner and return its phone."""
         device = make_device(new_id("own"), created_at=int(self.now), app_build=1)
         token = make_token(device.owner_id, created_at=int(self.now))
-        self.call("redeem_setup_code", code.hash, device, token, [make_delivery(device)], self.now)
+        keep = self.keep(device.owner_id, mark)
+        self.call("redeem_setup_code", code.hash, device, token, [make_delivery(device)], self.now, keep)
         self.seen_tokens.add(token)
         self.seen_devices.add(device.id)
         return device
@@ -138,10 +154,10 @@ class Comparison(RuleBasedStateMachine):
     def disconnect(self, device: Device) -> None:
         self.call("delete_owner", device.owner_id)
 
-    @rule(target=tokens, owner=devices, test=st.booleans())
-    def add_token(self, owner: Device, *, test: bool) -> Token:
+    @rule(target=tokens, owner=devices, mark=MARKS, test=st.booleans())
+    def add_token(self, owner: Device, mark: bytes | None, *, test: bool) -> Token:
         token = make_token(owner.owner_id, test=test, created_at=int(self.now))
-        self.call("add_token", token, owner.id)
+        self.call("add_token", token, owner.id, self.keep(owner.owner_id, mark))
         self.seen_tokens.add(token)
         return token
 
@@ -223,8 +239,11 @@ class Comparison(RuleBasedStateMachine):
         retry=st.sampled_from([30, MINUTE, HOUR]),
         callback=st.none() | st.just("https://ops.example/"),
         tags=st.sampled_from([[], [b"eu"], [b"eu", b"db1"]]),
+        mark=MARKS,
     )
-    def raise_alarm(self, token: Token, retry: int, callback: str | None, tags: list[bytes]) -> Emergency:
+    def raise_alarm(
+        self, token: Token, retry: int, callback: str | None, tags: list[bytes], mark: bytes | None
+    ) -> Emergency:
         now = int(self.now)
         emergency = make_emergency(
             token,
@@ -236,8 +255,9 @@ class Comparison(RuleBasedStateMachine):
             next_round_at=now + retry,
         )
         devices = self.model.list_devices(token.owner_id)
-        kept = [(each.id, each.id.encode()) for each in devices]
-        self.call("add_emergency", emergency, tags, kept, [make_delivery(each) for each in devices])
+        blobs = [(each.id, each.id.encode()) for each in devices]
+        keep = self.keep(token.owner_id, mark)
+        self.call("add_emergency", emergency, tags, blobs, [make_delivery(each) for each in devices], keep)
         self.seen_receipts.add(emergency.receipt)
         return emergency
 
@@ -271,10 +291,15 @@ class Comparison(RuleBasedStateMachine):
         expires_at = int(self.now) + ttl
         self.call("append_to_queues", [make_delivery(each, expires_at=expires_at) for each in (first, second, first)])
 
-    @rule(first=devices, second=devices, sender=devices, size=st.sampled_from(SIZES))
-    def relay(self, first: Device, second: Device, sender: Device, size: int) -> None:
+    @rule(first=devices, second=devices, size=st.sampled_from(SIZES), mark=MARKS)
+    def send(self, first: Device, second: Device, size: int, mark: bytes | None) -> None:
+        deliveries = [make_delivery(each, bytes(size)) for each in (first, second)]
+        self.call("send_to_queues", deliveries, self.keep(first.owner_id, mark))
+
+    @rule(first=devices, second=devices, sender=devices, size=st.sampled_from(SIZES), mark=MARKS)
+    def relay(self, first: Device, second: Device, sender: Device, size: int, mark: bytes | None) -> None:
         deliveries = [make_delivery(each, bytes(size), sender=sender.id) for each in (first, second)]
-        self.call("relay_to_queues", sender.owner_id, deliveries)
+        self.call("relay_to_queues", sender.owner_id, deliveries, self.keep(sender.owner_id, mark))
 
     @rule(device=devices, sizes=st.lists(st.sampled_from(SIZES), max_size=4), is_essential=st.booleans())
     def fill(self, device: Device, sizes: list[int], *, is_essential: bool) -> None:
@@ -326,6 +351,8 @@ class Comparison(RuleBasedStateMachine):
         abandoned = {each.id for each in self.read("list_abandoned", self.now)}
         assert abandoned == self.model.list_abandoned(self.now)
 
+        for mark in KNOWN_MARKS:
+            self.call("find_kept_reply", mark, self.now)
         for receipt in self.seen_receipts:
             self.call("find_emergency", receipt, self.now)
         for question_id in self.seen_questions:

@@ -8,7 +8,7 @@ import pytest
 
 from reflecto.core.model import Delivery, Device, EmergencyEnd
 from reflecto.core.ports.store import Store
-from reflecto.core.rules.outcomes import Addition, Verdict
+from reflecto.core.rules.outcomes import Addition, Sending, Verdict
 from tests.builders import NOW, make_delivery, make_device, make_emergency, make_token
 from tests.fakes import BOUND_SECONDS
 from tests.store_conformance.world import blobs, found_owner, join
@@ -28,7 +28,10 @@ async def test_an_emergency_is_kept_with_a_blob_per_device_and_its_first_round_i
     gone = make_device(phone.owner_id)
     kept = [(phone.id, b"phone's"), (tablet.id, b"tablet's"), (gone.id, b"nobody's")]
     first = [make_delivery(phone, b"first"), make_delivery(gone)]
-    assert await store.add_emergency(emergency, [TAG, TAG], kept, first) == (Addition.ADDED, [phone.id])
+    assert await store.add_emergency(emergency, [TAG, TAG], kept, first) == (
+        Addition.ADDED,
+        Sending((phone.id,)),
+    )
     assert await store.find_emergency(emergency.receipt, NOW) == emergency
     assert await store.list_emergency_blobs(emergency.receipt) == {phone.id: b"phone's", tablet.id: b"tablet's"}
     assert await blobs(store, phone) == [b"first"]
@@ -41,12 +44,18 @@ async def test_a_revoked_token_and_an_owner_with_50_are_refused(store: Store):
     other = make_token(phone.owner_id)
     await store.add_token(other)
     await store.revoke_token(phone.owner_id, other.id, NOW)
-    assert await store.add_emergency(make_emergency(other), [], [], [make_delivery(phone)]) == (Addition.REVOKED, [])
+    assert await store.add_emergency(make_emergency(other), [], [], [make_delivery(phone)]) == (
+        Addition.REVOKED,
+        Sending(),
+    )
     first = make_emergency(token, expires_at=NOW + 60)
     for emergency in (first, *(make_emergency(token) for _ in range(49))):
         assert (await store.add_emergency(emergency, [], [], []))[0] is Addition.ADDED
     too_many = make_emergency(token)
-    assert await store.add_emergency(too_many, [], [], [make_delivery(phone)]) == (Addition.TOO_MANY, [])
+    assert await store.add_emergency(too_many, [], [], [make_delivery(phone)]) == (
+        Addition.TOO_MANY,
+        Sending(),
+    )
     assert await blobs(store, phone) == []
     # Time alone frees a place, at the very second.
     later = make_emergency(token, created_at=NOW + 60, expires_at=NOW + 90)

@@ -175,14 +175,14 @@ class _Drawing:
             "description": operation.description,
             "security": SECURITY[operation.caller.token],
         }
-        if operation.parameters:
-            drawn["parameters"] = [_parameter(parameter) for parameter in operation.parameters]
+        if operation.every_parameter:
+            drawn["parameters"] = [_parameter(parameter) for parameter in operation.every_parameter]
         if operation.body.model is not None:
             drawn["requestBody"] = {
                 "required": needs_fields(operation.body.model),
                 "content": self._body(operation.body.model),
             }
-        drawn["responses"] = {str(success.status): self._success(success) for success in operation.successes}
+        drawn["responses"] = {str(success.status): self._success(success) for success in operation.every_success}
         for status, specs in groupby(operation.every_error(), key=lambda spec: spec.status):
             drawn["responses"][str(status)] = self._errors(status, list(specs))
         drawn["x-codeSamples"] = [{"lang": "Shell", "label": "curl", "source": operation.curl}]

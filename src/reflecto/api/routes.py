@@ -9,9 +9,11 @@ from starlette.routing import Route
 
 from reflecto.api.gate import Gate
 from reflecto.api.http import Call, Endpoint, Reply
+from reflecto.api.keyed import read_key
 from reflecto.api.operations.operation import Admitted, AnyOperation, Handler
 from reflecto.api.pushover_shape import pushover_shape
 from reflecto.api.use_cases import UseCases
+from reflecto.core.repeats import KeyedRequest
 
 
 def routes_of(operations: Iterable[AnyOperation], use_cases: UseCases, gate: Gate) -> list[Route]:
@@ -68,9 +70,12 @@ class _Serving:
 
         async def answer() -> Reply | None:
             given = body if operation.caller.in_body else await operation.body.read(self._use_cases, call)
+            keyed = None
+            if operation.keyed_by is not None and (key := read_key(call)) is not None:
+                keyed = KeyedRequest.of(operation.keyed_by(call, caller, given), key, [operation.id, given])
             async with operation.caller.watching(auth, call):
                 return await self._handler(
-                    Admitted(call.scope, call.receive, call.send, self._use_cases, caller, given)
+                    Admitted(call.scope, call.receive, call.send, self._use_cases, caller, given, keyed)
                 )
 
         return await self._gate.run(caller, answer) if operation.limited else await answer()

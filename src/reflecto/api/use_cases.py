@@ -22,6 +22,7 @@ from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.relay import Relay
 from reflecto.core.reminders import Reminders
+from reflecto.core.repeats import Repeats
 from reflecto.core.rings import Rings
 from reflecto.core.tokens import Tokens
 
@@ -62,6 +63,7 @@ class UseCases:
     rings: Rings
     reminders: Reminders
     emergencies: Emergencies
+    repeats: Repeats
     push_key: str  # the public VAPID key, base64url
     wakeups: Wakeups
     callback_allow_private: bool  # an emergency's callback may be at an address of the server's own network

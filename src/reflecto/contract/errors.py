@@ -54,8 +54,14 @@ INVALID_EXPIRES_IN: Final = _row(
 INVALID_IDEMPOTENCY_KEY: Final = _row(
     "invalid_idempotency_key",
     400,
-    f"idempotency_key must be 1 to {limits.IDEMPOTENCY_KEY_MAX_CHARS} characters",
+    f"An idempotency key must be 1 to {limits.IDEMPOTENCY_KEY_MAX_CHARS} characters",
     _FIX_FIELD,
+)
+IDEMPOTENCY_KEY_REUSED: Final = _row(
+    "idempotency_key_reused",
+    422,
+    "This Idempotency-Key was used for another request in the last 24 hours",
+    "Use a new key for each request, and the same only to send that request again.",
 )
 INVALID_TETHER: Final = _row(
     "invalid_tether",

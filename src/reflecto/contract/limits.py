@@ -12,6 +12,7 @@ EXPIRES_IN_MIN_SECONDS: Final = 60
 EXPIRES_IN_MAX_SECONDS: Final = 86_400
 EXPIRES_IN_DEFAULT_SECONDS: Final = 600
 IDEMPOTENCY_KEY_MAX_CHARS: Final = 128
+REPEAT_SECONDS: Final = 86_400  # the first reply to a request under an Idempotency-Key is kept this long
 TETHER_MIN_SECONDS: Final = 5
 TETHER_MAX_SECONDS: Final = 300
 PENDING_MAX_PER_OWNER: Final = 10

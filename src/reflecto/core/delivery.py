@@ -1,8 +1,8 @@
 """Putting envelopes into the queues of the devices a sender means. Source: api.md "POST /v1/send"."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
 
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import Envelope
@@ -13,9 +13,14 @@ from reflecto.core.events import MESSAGE_SENT
 from reflecto.core.model import Device
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
+from reflecto.core.repeats import Keeping, keep_of
+from reflecto.core.rules.outcomes import Sending
 from reflecto.core.sealing import Sealer
 from reflecto.core.sender import Sender
 from reflecto.core.targets import select_devices
+
+R = TypeVar("R")
+Delivered = tuple[DeliveredTo, ...]  # the devices whose queues hold it
 
 TEST_TOKEN: Final = Caveat("test_token", "This is a test token: nothing reaches a device")
 
@@ -46,33 +51,39 @@ class Dispatcher:
         return ([], [TEST_TOKEN]) if sender.token.test else (meant, caveats)
 
     async def dispatch(
-        self, devices: Sequence[Device], envelope: Envelope, expires_at: int
-    ) -> tuple[tuple[DeliveredTo, ...], list[Caveat]]:
-        """Queue durably for each device and wake it; return those reached, and a caveat for each whose queue is full.
+        self,
+        sender: Sender,
+        devices: Sequence[Device],
+        envelope: Envelope,
+        expires_at: int,
+        result_of: Callable[[Delivered, list[Caveat]], R],
+        keeping: Keeping[R] | None,
+    ) -> R:
+        """Queue durably for each device and wake it; return `result_of` those reached and a caveat for each full queue.
 
         Raises: ApiError `queue_full` if all are.
         """
-        if not devices:
-            return (), []
+
+        def sent(sending: Sending) -> R:
+            full = [device for device in devices if device.id in sending.full]
+            if full and not sending.reached:
+                raise queue_full(full)
+            delivered = tuple(DeliveredTo(device.id, device.type) for device in devices if device.id in sending.reached)
+            return result_of(delivered, [full_caveat(device) for device in full])
+
+        keep = keep_of(keeping, sender.token.owner_id, sent)
+        if not devices and keep is None:
+            return sent(Sending())
         if envelope.type == "document":  # in a thread: the largest, for 32 devices, takes a tenth of a second to seal
             deliveries = await asyncio.to_thread(self._sealer.seal_for, devices, envelope, expires_at)
         else:
             deliveries = self._sealer.seal_for(devices, envelope, expires_at)
-        reached = set(await self._store.append_to_queues(deliveries))
-        self._wakeups.tell(News(device_ids=reached))
-        missed = [device for device in devices if device.id not in reached]
-        full = await still_paired(self._store, missed) if missed else []
-        if full and not reached:
-            raise queue_full(full)
-        MESSAGE_SENT.log(message=envelope.id, type=envelope.type, devices=len(reached))
-        delivered_to = tuple(DeliveredTo(device.id, device.type) for device in devices if device.id in reached)
-        return delivered_to, [full_caveat(device) for device in full]
-
-
-async def still_paired(store: Store, missed: Sequence[Device]) -> list[Device]:
-    """Return those of an owner's devices that are still there: their queues are full. The others are gone."""
-    there = {device.id for device in await store.list_devices(missed[0].owner_id)}
-    return [device for device in missed if device.id in there]
+        sending = await self._store.send_to_queues(deliveries, keep)
+        result = sent(sending)
+        if devices:
+            self._wakeups.tell(News(device_ids=sending.reached))
+            MESSAGE_SENT.log(message=envelope.id, type=envelope.type, devices=len(sending.reached))
+        return result
 
 
 def queue_full(devices: Sequence[Device]) -> ApiError:

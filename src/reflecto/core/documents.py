@@ -11,6 +11,7 @@ from reflecto.core.checks import check_bytes
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.quotas import Quotas
+from reflecto.core.repeats import Keeping
 from reflecto.core.sealing import make_envelope, queue_expiry
 from reflecto.core.sender import Sender
 from reflecto.core.targets import check_selector
@@ -36,7 +37,9 @@ class Documents:
         self._quotas = quotas
         self._clock = clock
 
-    async def send(self, sender: Sender, request: DocumentRequest) -> DocumentResponse:
+    async def send(
+        self, sender: Sender, request: DocumentRequest, keeping: Keeping[DocumentResponse] | None = None
+    ) -> DocumentResponse:
         """Queue the document for the devices meant.
 
         Raises: ApiError for a field out of bounds, `scope_denied`, `payload_too_large`, `rate_limit_exceeded`,
@@ -51,5 +54,11 @@ class Documents:
         envelope = make_envelope("document", new_id("doc"), now, payload, token=sender.token.label)
         async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             meant, caveats = await self._dispatcher.devices_meant(sender, request.device)
-            delivered_to, full = await self._dispatcher.dispatch(meant, envelope, queue_expiry(now))
-        return DocumentResponse(envelope.id, byte_length, delivered_to, tuple(caveats + full))
+            return await self._dispatcher.dispatch(
+                sender,
+                meant,
+                envelope,
+                queue_expiry(now),
+                lambda delivered_to, full: DocumentResponse(envelope.id, byte_length, delivered_to, (*caveats, *full)),
+                keeping,
+            )

@@ -25,7 +25,7 @@ from reflecto.contract.ids import RECEIPT_PATTERN, new_id, new_receipt
 from reflecto.contract.limits import RING_DEFAULT_SECONDS, RING_DELIVERY_SECONDS
 from reflecto.contract.messages import Caveat
 from reflecto.core.clock import Clock
-from reflecto.core.delivery import Dispatcher, full_caveat, still_paired
+from reflecto.core.delivery import Dispatcher, full_caveat
 from reflecto.core.devices import require_phone
 from reflecto.core.events import EMERGENCY_ENDED, EMERGENCY_RAISED
 from reflecto.core.model import Delivery, Device, Emergency, EmergencyEnd
@@ -34,8 +34,9 @@ from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.pushover import EmergencyTerms, PushoverMessage
 from reflecto.core.quotas import Quotas
+from reflecto.core.repeats import Keeping, keep_of
 from reflecto.core.rules.emergencies import next_round, status_of
-from reflecto.core.rules.outcomes import Addition, Verdict
+from reflecto.core.rules.outcomes import Addition, Sending, Verdict
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.sender import Sender
 
@@ -74,7 +75,9 @@ class Emergencies:
         self._callbacks = callbacks
         self._clock = clock
 
-    async def send(self, sender: Sender, message: PushoverMessage, terms: EmergencyTerms) -> Alarm:
+    async def send(
+        self, sender: Sender, message: PushoverMessage, terms: EmergencyTerms, keeping: Keeping[Alarm] | None = None
+    ) -> Alarm:
         """Keep the emergency durably and sound its first round.
 
         Raises: ApiError `scope_denied`, `priority_capped` for a cap below high, `rate_limit_exceeded`,
@@ -99,23 +102,32 @@ class Emergencies:
         async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             devices, unknown = await self._dispatcher.devices_meant(sender, message.device, or_all=True)
             light = {name: value for name, value in message.body.items() if name != "image"}
-            kept = self._sealer.seal_for(devices, _text_of(emergency, light), emergency.expires_at)
-            added, reached = await self._store.add_emergency(
+
+            def response_to(outcome: tuple[Addition, Sending]) -> Alarm:
+                addition, sending = outcome
+                match addition:
+                    case Addition.TOO_MANY:
+                        raise ApiError(TOO_MANY_EMERGENCIES, retry_after_seconds=FULL_RETRY_AFTER_SECONDS)
+                    case Addition.REVOKED:
+                        raise ApiError(INVALID_TOKEN)
+                full = [
+                    full_caveat(each) for each in devices if each.id in sending.full
+                ]  # the next round may find room
+                return Alarm(emergency.message_id, emergency.receipt, (*message.caveats, *unknown, *full))
+
+            blobs = self._sealer.seal_for(devices, _text_of(emergency, light), emergency.expires_at)
+            outcome = await self._store.add_emergency(
                 emergency,
                 tag_hashes,
-                [(each.device_id, each.blob) for each in kept],
+                [(each.device_id, each.blob) for each in blobs],
                 self._first_round(devices, emergency, message, now),
+                keep_of(keeping, emergency.owner_id, response_to),
             )
-            match added:
-                case Addition.TOO_MANY:
-                    raise ApiError(TOO_MANY_EMERGENCIES, retry_after_seconds=FULL_RETRY_AFTER_SECONDS)
-                case Addition.REVOKED:
-                    raise ApiError(INVALID_TOKEN)
+            alarm = response_to(outcome)
+        reached = set(outcome[1].reached)
         self._wakeups.tell(News(device_ids=reached))
-        missed = [device for device in devices if device.id not in reached]
-        full = await still_paired(self._store, missed) if missed else []  # the next round may find room
-        EMERGENCY_RAISED.log(message=emergency.message_id, token=sender.token.id, devices=len(set(reached)))
-        return Alarm(emergency.message_id, emergency.receipt, (*message.caveats, *unknown, *map(full_caveat, full)))
+        EMERGENCY_RAISED.log(message=emergency.message_id, token=sender.token.id, devices=len(reached))
+        return alarm
 
     async def read(self, sender: Sender, receipt: str) -> Emergency:
         """Return an emergency of this token as it stands now.

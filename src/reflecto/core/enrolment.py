@@ -1,6 +1,7 @@
 """How a device comes in: one-time setup codes. Source: devices.md "Enrolling the first phone"."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -21,6 +22,7 @@ from reflecto.core.model import Delivery, Device, Owner, SetupCode, Token
 from reflecto.core.ports.counting import Counters
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
+from reflecto.core.repeats import Keeping, keep_of
 from reflecto.core.rules.outcomes import Redemption
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.tokens import new_default_token
@@ -83,24 +85,32 @@ class Enrolment:
             if owner_id is not None and owner_id not in {owner.id for owner in owners}:
                 raise OwnerChoiceError(owners)
             owner_id = owner_id or (owners[0].id if owners else None)
-        invitation = Invitation(new_setup_code(), int(self._clock.now()) + SETUP_CODE_SECONDS)
-        code = SetupCode(
-            _code_hash(invitation.code), None if new_owner else owner_id, new_owner, invitation.expires_at, phone_id
-        )
+        invitation, code = self._new_code(None if new_owner else owner_id, founds_owner=new_owner, phone_id=phone_id)
         if not await self._store.add_setup_code(code):
             raise ApiError(INVALID_TOKEN)
         return invitation
 
-    async def invite_for(self, device: Device) -> tuple[Invitation, str]:
+    async def invite_for(
+        self, device: Device, keeping: Keeping[tuple[Invitation, str]] | None = None
+    ) -> tuple[Invitation, str]:
         """Make a setup code for one more device of a phone's owner; return it and its link.
 
         Raises: ApiError `scope_denied` for a desktop, `invalid_token` if the phone was removed meanwhile.
         """
         require_phone(device)
-        invitation = await self.invite(device.owner_id, phone_id=device.id)
-        return invitation, invitation.link(await self._store.recall(PUBLIC_URL_FACT) or "")
+        invitation, code = self._new_code(device.owner_id, phone_id=device.id)
+        link = invitation.link(await self._store.recall(PUBLIC_URL_FACT) or "")
 
-    async def enroll(self, request: EnrollRequest, address: str) -> EnrollResponse:
+        def invited(is_kept: bool) -> tuple[Invitation, str]:  # noqa: FBT001  what came of the verb
+            if not is_kept:
+                raise ApiError(INVALID_TOKEN)
+            return invitation, link
+
+        return invited(await self._store.add_setup_code(code, keep_of(keeping, device.owner_id, invited)))
+
+    async def enroll(
+        self, request: EnrollRequest, address: str, keeping: Keeping[EnrollResponse] | None = None
+    ) -> EnrollResponse:
         """Redeem a code.
 
         Raises: ApiError `invalid_public_key`, `invalid_signing_key`, `invalid_class`, `invalid_code`,
@@ -124,27 +134,32 @@ class Enrolment:
                 **reported(request),
             )
             deliveries = await self._announcements(device, founding, now)
-            redemption = await self._store.redeem_setup_code(
-                code.hash, device, founding.token if founding else None, deliveries, now
+            response = EnrollResponse(
+                owner_id=owner_id,
+                device_id=device.id,
+                device_token=device_token,
+                server_key=encode_base64(self._sealer.server_keys.public),
+                default_token=founding.reply if founding else None,
             )
-            match redemption:
-                case Redemption.REDEEMED:
-                    self._wakeups.tell(News(device_ids=[delivery.device_id for delivery in deliveries]))
-                    DEVICE_JOINED.log(
-                        device=device.id, owner=owner_id, device_class=device.device_class, by="setup_code"
-                    )
-                    return EnrollResponse(
-                        owner_id=owner_id,
-                        device_id=device.id,
-                        device_token=device_token,
-                        server_key=encode_base64(self._sealer.server_keys.public),
-                        default_token=founding.reply if founding else None,
-                    )
-                case Redemption.INVALID:
-                    raise ApiError(INVALID_CODE)
-                case Redemption.TOO_MANY_DEVICES:
-                    raise ApiError(TOO_MANY_DEVICES)
+            respond = partial(_respond, response)
+            keep = keep_of(keeping, owner_id, respond)
+            redemption = await self._store.redeem_setup_code(
+                code.hash, device, founding.token if founding else None, deliveries, now, keep
+            )
+            if redemption is not Redemption.OWNERS_CHANGED:
+                respond(redemption)
+                self._wakeups.tell(News(device_ids=[delivery.device_id for delivery in deliveries]))
+                DEVICE_JOINED.log(device=device.id, owner=owner_id, device_class=device.device_class, by="setup_code")
+                return response
         raise ApiError(INTERNAL_ERROR)
+
+    def _new_code(
+        self, owner_id: str | None, *, founds_owner: bool = False, phone_id: str | None = None
+    ) -> tuple[Invitation, SetupCode]:
+        invitation = Invitation(new_setup_code(), int(self._clock.now()) + SETUP_CODE_SECONDS)
+        return invitation, SetupCode(
+            _code_hash(invitation.code), owner_id, founds_owner, invitation.expires_at, phone_id
+        )
 
     async def _find_code(self, typed: str, now: float) -> SetupCode:
         code = await self._store.find_setup_code(_code_hash(typed), now)
@@ -176,6 +191,18 @@ class Enrolment:
             )
             return self._sealer.seal_for([device], created, queue_expiry(now))
         return await seal_notices(self._store, self._sealer, device, now)
+
+
+def _respond(response: EnrollResponse, redemption: Redemption) -> EnrollResponse:
+    match redemption:
+        case Redemption.REDEEMED:
+            return response
+        case Redemption.INVALID:
+            raise ApiError(INVALID_CODE)
+        case Redemption.TOO_MANY_DEVICES:
+            raise ApiError(TOO_MANY_DEVICES)
+        case Redemption.OWNERS_CHANGED:
+            raise ApiError(INTERNAL_ERROR)
 
 
 def _code_hash(typed: str) -> bytes:

@@ -34,6 +34,7 @@ from reflecto.core.delivery import Dispatcher
 from reflecto.core.ports.presence import Presence
 from reflecto.core.pushover import PushoverMessage
 from reflecto.core.quotas import Quotas
+from reflecto.core.repeats import Keeping
 from reflecto.core.sealing import make_envelope
 from reflecto.core.sender import Sender
 from reflecto.core.targets import check_selector
@@ -84,7 +85,9 @@ class Messages:
         self._quotas = quotas
         self._clock = clock
 
-    async def send(self, sender: Sender, request: SendRequest) -> SendResponse:
+    async def send(
+        self, sender: Sender, request: SendRequest, keeping: Keeping[SendResponse] | None = None
+    ) -> SendResponse:
         """Queue the message for the devices meant; no device at all is a caveat, not an error.
 
         Raises: ApiError for a field out of bounds, `scope_denied`, `priority_capped`, `payload_too_large`,
@@ -107,9 +110,13 @@ class Messages:
         size = len(msgspec.json.encode(self._envelope_of(sender, payload, now)))
         if size > ENVELOPE_MAX_BYTES:
             raise ApiError(PAYLOAD_TOO_LARGE, details={"size": size, "max": ENVELOPE_MAX_BYTES})
-        return await self._deliver(sender, payload, request.device, clamp_ttl(request.ttl), caveats, or_to_all=False)
+        return await self._deliver(
+            sender, payload, request.device, clamp_ttl(request.ttl), caveats, keeping, or_to_all=False
+        )
 
-    async def send_like_pushover(self, sender: Sender, prepared: PushoverMessage) -> SendResponse:
+    async def send_like_pushover(
+        self, sender: Sender, prepared: PushoverMessage, keeping: Keeping[SendResponse] | None = None
+    ) -> SendResponse:
         """Queue a message of a Pushover client; where nobody has any of the names it is for, all devices are meant.
 
         Raises: ApiError `scope_denied`, `priority_capped`, `rate_limit_exceeded`.
@@ -121,7 +128,7 @@ class Messages:
         payload = NotificationPayload(**prepared.body, priority=prepared.priority, delete_at=delete_at)
         ttl_seconds = clamp_ttl(prepared.ttl_seconds)
         return await self._deliver(
-            sender, payload, prepared.device, ttl_seconds, list(prepared.caveats), or_to_all=True
+            sender, payload, prepared.device, ttl_seconds, list(prepared.caveats), keeping, or_to_all=True
         )
 
     def _envelope_of(self, sender: Sender, payload: NotificationPayload, now: float) -> Envelope:
@@ -134,6 +141,7 @@ class Messages:
         selector: str,
         ttl_seconds: int,
         caveats: list[Caveat],
+        keeping: Keeping[SendResponse] | None,
         *,
         or_to_all: bool,
     ) -> SendResponse:
@@ -145,5 +153,11 @@ class Messages:
                 connected = await self._presence.connected([device.id for device in meant])
                 meant = [device for device in meant if device.id in connected]
             expires_at = int(now) + (ttl_seconds or CONNECTED_ONLY_SECONDS)
-            delivered_to, full = await self._dispatcher.dispatch(meant, envelope, expires_at)
-        return SendResponse(envelope.id, delivered_to, tuple(caveats + unknown + full))
+            return await self._dispatcher.dispatch(
+                sender,
+                meant,
+                envelope,
+                expires_at,
+                lambda delivered_to, full: SendResponse(envelope.id, delivered_to, (*caveats, *unknown, *full)),
+                keeping,
+            )

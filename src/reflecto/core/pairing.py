@@ -41,7 +41,8 @@ from reflecto.core.pairing_views import as_device_sees, as_phone_sees, device_of
 from reflecto.core.ports.counting import Counters
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
-from reflecto.core.rules.outcomes import Admittance, Opening
+from reflecto.core.repeats import Keeping, keep_of
+from reflecto.core.rules.outcomes import Admittance, Opening, StepResult
 from reflecto.core.sealing import Sealer
 from reflecto.crypto.answers import SIGNATURE_BYTES
 from reflecto.crypto.encoding import decode_base64
@@ -59,7 +60,9 @@ class Pairings:
         self._clock = clock
         self._failed_attempts = FailedAttempts(counters, "wrong_pairing_ids")
 
-    async def open(self, phone: Device, request: CreatePairingRequest) -> CreatePairingResponse:
+    async def open(
+        self, phone: Device, request: CreatePairingRequest, keeping: Keeping[CreatePairingResponse] | None = None
+    ) -> CreatePairingResponse:
         """Invite one device.
 
         Raises: ApiError `scope_denied` for a desktop, `invalid_pairing_id`, `pairing_closed` for an id that is in use,
@@ -71,16 +74,24 @@ class Pairings:
             raise ApiError(INVALID_PAIRING_ID)
         now = self._clock.now()
         pairing = Pairing(pairing_id, phone.owner_id, phone.id, int(now) + PAIRING_SECONDS)
-        match await self._store.add_pairing(pairing, now):
-            case Opening.TOO_MANY:
-                raise ApiError(TOO_MANY_PAIRINGS)
-            case Opening.TAKEN:
-                raise ApiError(PAIRING_CLOSED)
-            case Opening.PHONE_REMOVED:
-                raise ApiError(INVALID_TOKEN)
-        return CreatePairingResponse(pairing.id, pairing.expires_at)
 
-    async def claim(self, pairing_id: str, request: ClaimRequest, address: str) -> ClaimResponse:
+        def response_to(opening: Opening) -> CreatePairingResponse:
+            match opening:
+                case Opening.TOO_MANY:
+                    raise ApiError(TOO_MANY_PAIRINGS)
+                case Opening.TAKEN:
+                    raise ApiError(PAIRING_CLOSED)
+                case Opening.PHONE_REMOVED:
+                    raise ApiError(INVALID_TOKEN)
+                case Opening.OPENED:
+                    return CreatePairingResponse(pairing.id, pairing.expires_at)
+
+        keep = keep_of(keeping, phone.owner_id, response_to)
+        return response_to(await self._store.add_pairing(pairing, now, keep))
+
+    async def claim(
+        self, pairing_id: str, request: ClaimRequest, address: str, keeping: Keeping[ClaimResponse] | None = None
+    ) -> ClaimResponse:
         """Let a device ask to join.
 
         Raises: ApiError for a field that is none, `not_found` (which counts as a wrong guess), `rate_limit_exceeded`,
@@ -90,7 +101,7 @@ class Pairings:
         proof = _proof(request.proof)
         commitment = None if request.commitment is None else _proof(request.commitment)
         await self._failed_attempts.attempt(address, self._clock.now())
-        await self._find(pairing_id)
+        found = await self._find(pairing_id)
         await self._failed_attempts.forgive(address)
         token = new_device_token()
         claim = Claim(
@@ -102,8 +113,16 @@ class Pairings:
             commitment=commitment,
             **reported(request),
         )
-        pairing = await self._step(pairing_id, claim)
-        return ClaimResponse(token, _claim_of(pairing, token).device_id, pairing.expires_at)
+
+        def response_to(result: StepResult | None) -> ClaimResponse:
+            pairing = _moved(result)
+            return ClaimResponse(token, _claim_of(pairing, token).device_id, pairing.expires_at)
+
+        keep = keep_of(keeping, found.owner_id, response_to)
+        result = await self._store.step_pairing(pairing_id, claim, self._clock.now(), keep)
+        response = response_to(result)
+        self._wakeups.tell(News(watched_ids=[pairing_id]))
+        return response
 
     async def read(self, phone: Device, pairing_id: str, seconds: int = 0, was: str | None = None) -> PairingState:
         """Return the invitation as its phone sees it, after at most `seconds` if its status still is `was`.
@@ -180,14 +199,9 @@ class Pairings:
                     device=device.id, owner=device.owner_id, device_class=device.device_class, by=phone.id
                 )
 
-    async def _step(self, pairing_id: str, step: PairingStep) -> Pairing:
-        result = await self._store.step_pairing(pairing_id, step, self._clock.now())
-        if result is None:
-            raise ApiError(NOT_FOUND)
-        if not result.accepted:
-            raise _closed(result.pairing)
+    async def _step(self, pairing_id: str, step: PairingStep) -> None:
+        _moved(await self._store.step_pairing(pairing_id, step, self._clock.now()))
         self._wakeups.tell(News(watched_ids=[pairing_id]))
-        return result.pairing
 
     async def _wait(self, pairing_id: str, seconds: int, was: str | None) -> Pairing:
         until = self._clock.now() + seconds
@@ -217,6 +231,15 @@ def _proof(text: str) -> bytes:
     if raw is None:
         raise ApiError(INVALID_PROOF)
     return raw
+
+
+def _moved(result: StepResult | None) -> Pairing:
+    """Return the pairing behind the step. Raises: ApiError `not_found`, `pairing_closed`."""
+    if result is None:
+        raise ApiError(NOT_FOUND)
+    if not result.accepted:
+        raise _closed(result.pairing)
+    return result.pairing
 
 
 def _closed(pairing: Pairing) -> ApiError:

@@ -32,6 +32,7 @@ from reflecto.core.model import Device, Reminder, ReminderDelivery
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
+from reflecto.core.repeats import Keeping, keep_of
 from reflecto.core.rules.outcomes import Addition
 from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
 from reflecto.core.sender import Sender
@@ -76,7 +77,9 @@ class Reminders:
         self._quotas = quotas
         self._clock = clock
 
-    async def set(self, sender: Sender, request: ReminderRequest) -> ReminderResponse:
+    async def set(
+        self, sender: Sender, request: ReminderRequest, keeping: Keeping[ReminderResponse] | None = None
+    ) -> ReminderResponse:
         """Keep the reminder durably until it is due.
 
         Raises: ApiError for a field out of bounds, `scope_denied`, `rate_limit_exceeded`, `too_many_reminders`,
@@ -99,12 +102,19 @@ class Reminders:
         )
         async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             devices, caveats = await self._dispatcher.devices_meant(sender, request.device)
-            match await self._store.add_reminder(reminder, self._seal(sender, request, reminder, devices)):
-                case Addition.TOO_MANY:
-                    raise ApiError(TOO_MANY_REMINDERS)
-                case Addition.REVOKED:
-                    raise ApiError(INVALID_TOKEN)
-        return ReminderResponse(reminder.id, fire_at, tuple(caveats))
+
+            def response_to(addition: Addition) -> ReminderResponse:
+                match addition:
+                    case Addition.TOO_MANY:
+                        raise ApiError(TOO_MANY_REMINDERS)
+                    case Addition.REVOKED:
+                        raise ApiError(INVALID_TOKEN)
+                    case Addition.ADDED:
+                        return ReminderResponse(reminder.id, fire_at, tuple(caveats))
+
+            deliveries = self._seal(sender, request, reminder, devices)
+            keep = keep_of(keeping, reminder.owner_id, response_to)
+            return response_to(await self._store.add_reminder(reminder, deliveries, keep))
 
     async def list_for(self, sender: Sender) -> ReminderList:
         """Return the token's waiting reminders, the next one first."""

@@ -16,6 +16,7 @@ from reflecto.core.ports.counting import Counters, Window
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
+from reflecto.core.repeats import Keeping
 from reflecto.core.sealing import Sealer, make_envelope
 from reflecto.core.sender import Sender
 
@@ -46,7 +47,9 @@ class Rings:
         self._counters = counters
         self._stopped: dict[tuple[str, str], None] = {}  # owner and ring; in memory, for phones show a stop once anyway
 
-    async def ring(self, sender: Sender, request: RingRequest) -> SendResponse:
+    async def ring(
+        self, sender: Sender, request: RingRequest, keeping: Keeping[SendResponse] | None = None
+    ) -> SendResponse:
         """Queue the ring for every phone; one that does not take it within 60 s never sounds.
 
         Raises: ApiError `message_too_long`, `scope_denied`, `priority_capped` below high, `rate_limit_exceeded`,
@@ -64,8 +67,14 @@ class Rings:
             phones = [device for device in phones if device.device_class == "phone"]
             if not phones and not sender.token.test:
                 raise ApiError(NO_PHONE_DEVICE)
-            delivered_to, full = await self._dispatcher.dispatch(phones, envelope, expires_at)
-        return SendResponse(envelope.id, delivered_to, tuple(caveats + full))
+            return await self._dispatcher.dispatch(
+                sender,
+                phones,
+                envelope,
+                expires_at,
+                lambda delivered_to, full: SendResponse(envelope.id, delivered_to, (*caveats, *full)),
+                keeping,
+            )
 
     async def stop(self, device: Device, ring_id: str) -> None:
         """Silence a ring on all other devices of the owner; of a repeat nobody hears.

@@ -30,6 +30,7 @@ from reflecto.core.interactions import Interactions
 from reflecto.core.last_seen import LastSeen
 from reflecto.core.model import Device, Token
 from reflecto.core.ports.store import Store, StoreUnavailableError
+from reflecto.core.repeats import Keeping, keep_of
 from reflecto.core.rules.outcomes import Addition
 from reflecto.core.sender import Sender
 from reflecto.crypto.tokens import token_hash
@@ -106,7 +107,9 @@ class Tokens:
             return TokenLabelList(tuple(TokenLabel(token.id, token.label) for token in tokens))
         return TokenList(tuple(self._state_of(token) for token in tokens))
 
-    async def create(self, device: Device, request: CreateTokenRequest) -> NewToken:
+    async def create(
+        self, device: Device, request: CreateTokenRequest, keeping: Keeping[NewToken] | None = None
+    ) -> NewToken:
         """Make a token.
 
         Raises: ApiError `scope_denied` for a desktop, `too_many_tokens`, `invalid_token` if the device was
@@ -114,13 +117,20 @@ class Tokens:
         """
         require_phone(device)
         token, reply = new_token(device.owner_id, request, self._clock.now())
-        match await self._store.add_token(token, device.id):
-            case Addition.TOO_MANY:
-                raise ApiError(TOO_MANY_TOKENS)
-            case Addition.REVOKED:
-                raise ApiError(INVALID_TOKEN)
+
+        def response_to(addition: Addition) -> NewToken:
+            match addition:
+                case Addition.TOO_MANY:
+                    raise ApiError(TOO_MANY_TOKENS)
+                case Addition.REVOKED:
+                    raise ApiError(INVALID_TOKEN)
+                case Addition.ADDED:
+                    return reply
+
+        keep = keep_of(keeping, device.owner_id, response_to)
+        response = response_to(await self._store.add_token(token, device.id, keep))
         TOKEN_CREATED.log(token=token.id, owner=device.owner_id, by=device.id)
-        return reply
+        return response
 
     async def revoke(self, device: Device, token_id: str) -> None:
         """Revoke at once, then withdraw what it asked and end its emergencies.

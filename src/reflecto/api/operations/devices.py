@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from reflecto.api.callers import DEVICE, EITHER, anyone_with_a_code
 from reflecto.api.http import Reply
+from reflecto.api.keyed import by_setup_code, by_token
 from reflecto.api.operations.operation import (
     AS_DEVICE,
     AS_SENDER,
@@ -28,6 +30,7 @@ from reflecto.contract.devices import (
     PeerList,
     UpdateDeviceRequest,
 )
+from reflecto.core.enrolment import Invitation
 from reflecto.core.model import Device
 from reflecto.core.sender import Sender
 
@@ -36,13 +39,18 @@ TAG: Final = "Devices"
 
 async def enroll(call: Admitted[None, EnrollRequest]) -> Reply:
     """Redeem a setup code: 201 with the device's id and token."""
-    return Reply(201, await call.use_cases.enrolment.enroll(call.body, call.client_address))
+    enroll = partial(call.use_cases.enrolment.enroll, call.body, call.client_address)
+    return await call.once(enroll, partial(Reply, 201))
 
 
 async def invite(call: Admitted[Device, None]) -> Reply:
     """Make a setup code: 201 with the code and its link."""
-    invitation, link = await call.use_cases.enrolment.invite_for(call.caller)
-    return Reply(201, InvitationResponse(invitation.code, link, invitation.expires_at))
+
+    def replied(made: tuple[Invitation, str]) -> Reply:
+        invitation, link = made
+        return Reply(201, InvitationResponse(invitation.code, link, invitation.expires_at))
+
+    return await call.once(partial(call.use_cases.enrolment.invite_for, call.caller), replied)
 
 
 async def list_devices(call: Admitted[Sender | Device, None]) -> Reply:
@@ -83,6 +91,7 @@ DEVICES: Final = (
         caller=anyone_with_a_code("The setup code lets a device in that has no token yet"),
         handler=enroll,
         body=json_body(EnrollRequest),
+        keyed_by=by_setup_code,
         id="enrollDevice",
         tag=TAG,
         summary="Enrol a device with a setup code",
@@ -103,6 +112,7 @@ DEVICES: Final = (
         path="/v1/invitations",
         caller=DEVICE,
         handler=invite,
+        keyed_by=by_token,
         id="inviteDevice",
         tag=TAG,
         summary="Make a setup code for one more device",

@@ -12,13 +12,17 @@ import msgspec
 
 from reflecto.api.callers import C, Caller
 from reflecto.api.http import Call, Reply
+from reflecto.api.keyed import HEADER, REPLAYED
 from reflecto.api.use_cases import UseCases
 from reflecto.contract import errors
 from reflecto.contract.api_error import ErrorSpec
-from reflecto.contract.limits import JSON_BODY_MAX_BYTES
+from reflecto.contract.limits import IDEMPOTENCY_KEY_MAX_CHARS, JSON_BODY_MAX_BYTES
 from reflecto.contract.wire import M, Request
+from reflecto.core.repeats import FirstReply, Keeping, KeyedRequest
+from reflecto.core.sender import Sender
 
 B = TypeVar("B")
+R = TypeVar("R")
 
 JSON: Final = "application/json"
 URLENCODED: Final = "application/x-www-form-urlencoded"
@@ -47,6 +51,18 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     may_have_slashes: bool = False  # `%2F` in a path is a slash before the path is looked up
 
 
+IDEMPOTENCY_KEY: Final = Parameter(
+    name=HEADER,
+    place="header",
+    description=(
+        "A name for this request, new for each: sent again under it within 24 hours, it does nothing more and gets the "
+        "first reply"
+    ),
+    schema={"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_MAX_CHARS},
+)
+REPLAYED_HEADER: Final[Headers] = {REPLAYED: "`true`: a repeat; this is the first reply"}
+
+
 class Success(msgspec.Struct, frozen=True, kw_only=True):
     """One way a call succeeds: with one of `models`, else with something of `content_type`, else without a body."""
 
@@ -69,11 +85,34 @@ class Body(msgspec.Struct, Generic[B], frozen=True):
 
 
 class Admitted(Call, Generic[C, B], frozen=True):
-    """A call as its handler gets it: from a known caller (a Sender, a Device), its body read."""
+    """A call as its handler gets it: from a known caller (a Sender, a Device), its body read.
+
+    `keyed`: the request under its Idempotency-Key, where it has one.
+    """
 
     use_cases: UseCases
     caller: C
     body: B
+    keyed: KeyedRequest | None = None
+
+    async def once(self, perform: Callable[[Keeping[R] | None], Awaitable[R]], reply_of: Callable[[R], Reply]) -> Reply:
+        """Reply to what `perform` made; to a repeat with the first reply, and nothing is performed.
+
+        Raises: ApiError `idempotency_key_reused`, `rate_limit_exceeded`; what `perform` raises.
+        """
+        if self.keyed is None:
+            return reply_of(await perform(None))
+
+        def parts(result: R) -> tuple[int, Any]:
+            reply = reply_of(result)
+            return reply.status, reply.body
+
+        payer = self.caller.token if isinstance(self.caller, Sender) else None
+        result = await self.use_cases.repeats.once(self.keyed, perform, parts, payer)
+        if isinstance(result, FirstReply):
+            body = None if result.body is None else msgspec.Raw(result.body)
+            return Reply(result.status, body, {REPLAYED.lower(): "true"})
+        return reply_of(result)
 
 
 Handler = Callable[[Admitted[C, B]], Awaitable[Reply | None]]
@@ -98,6 +137,7 @@ def json_body(model: type[M], max_bytes: int = JSON_BODY_MAX_BYTES) -> Body[M]:
 class Operation(msgspec.Struct, Generic[C, B], frozen=True, kw_only=True):
     """One call. Without a `tag` it is in no document: programs make it that bring their own contract.
 
+    `keyed_by`: a call that creates takes an Idempotency-Key, and this returns whose it is: a secret of the caller's.
     `head` answers HEAD where the handler of GET cannot. `limited`: it counts against the sender's limits, and each 2xx
     and 429 tells how the tightest stands. `errors` are those that do not follow from its caller, body and fields; see
     `every_error`. `curl` is a command that works as it stands, once the variables in it are set.
@@ -109,6 +149,7 @@ class Operation(msgspec.Struct, Generic[C, B], frozen=True, kw_only=True):
     handler: Handler[C, B]
     head: Handler[C, B] | None = None
     body: Body[B] = NO_BODY
+    keyed_by: Callable[[Call, C, B], str] | None = None
     limited: bool = False
     error_shape: Literal["reflecto", "pushover"] = "reflecto"
     id: str
@@ -126,6 +167,18 @@ class Operation(msgspec.Struct, Generic[C, B], frozen=True, kw_only=True):
             raise ValueError(f"{self.id}: only what a sender calls is limited")
         if self.tag is not None and not (self.summary and self.description and self.curl and self.successes):
             raise ValueError(f"{self.id}: a documented call says what it does, how it is made and how it succeeds")
+
+    @property
+    def every_parameter(self) -> tuple[Parameter, ...]:
+        """Its parameters, and those that follow from its other columns."""
+        return self.parameters if self.keyed_by is None else (*self.parameters, IDEMPOTENCY_KEY)
+
+    @property
+    def every_success(self) -> tuple[Success, ...]:
+        """How it succeeds, with the headers that follow from its other columns."""
+        if self.keyed_by is None:
+            return self.successes
+        return tuple(msgspec.structs.replace(each, headers={**each.headers, **REPLAYED_HEADER}) for each in self.successes)
 
     @property
     def route_path(self) -> str:
@@ -147,6 +200,8 @@ class Operation(msgspec.Struct, Generic[C, B], frozen=True, kw_only=True):
             found |= {*self.body.model.field_errors.values(), errors.PAYLOAD_TOO_LARGE, errors.UNSUPPORTED_MEDIA_TYPE}
             found |= {errors.INVALID_JSON} if JSON in self.body.forms else set()
             found |= {errors.INVALID_BODY} if set(self.body.forms) - {JSON} else set()
+        if self.keyed_by is not None:
+            found |= {errors.INVALID_IDEMPOTENCY_KEY, errors.IDEMPOTENCY_KEY_REUSED}
         order = list(errors.CATALOGUE)
         return sorted(found, key=lambda spec: (spec.status, order.index(spec.code)))
 

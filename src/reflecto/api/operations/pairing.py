@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from reflecto.api.callers import CLAIMANT, DEVICE, anyone_with_a_code
 from reflecto.api.http import Reply
+from reflecto.api.keyed import by_pairing, by_token
 from reflecto.api.operations.operation import (
     AS_DEVICE,
     SENDING_JSON,
@@ -53,7 +55,7 @@ _NONCE: Final = '-d "{\\"nonce\\": \\"$NONCE\\"}"'
 
 async def open_pairing(call: Admitted[Device, CreatePairingRequest]) -> Reply:
     """Open a pairing: 201 with its id."""
-    return Reply(201, await call.use_cases.pairings.open(call.caller, call.body))
+    return await call.once(partial(call.use_cases.pairings.open, call.caller, call.body), partial(Reply, 201))
 
 
 async def read(call: Admitted[Device, None]) -> Reply:
@@ -70,7 +72,8 @@ async def reject(call: Admitted[Device, None]) -> Reply:
 
 async def claim(call: Admitted[None, ClaimRequest]) -> Reply:
     """Claim the pairing in the path for a new device: 201 with its claim token."""
-    return Reply(201, await call.use_cases.pairings.claim(call.path_params["id"], call.body, call.client_address))
+    pairings, pairing_id = call.use_cases.pairings, call.path_params["id"]
+    return await call.once(partial(pairings.claim, pairing_id, call.body, call.client_address), partial(Reply, 201))
 
 
 async def read_outcome(call: Admitted[str, None]) -> Reply:
@@ -99,8 +102,7 @@ async def approve(call: Admitted[Device, ApproveRequest]) -> Reply:
 
 async def relay(call: Admitted[Device, RelayRequest]) -> Reply:
     """Queue the blobs for the devices named: 204."""
-    await call.use_cases.relay.relay(call.caller, call.body)
-    return Reply(204)
+    return await call.once(partial(call.use_cases.relay.relay, call.caller, call.body), partial(Reply, 204))
 
 
 PAIRING: Final = (
@@ -110,6 +112,7 @@ PAIRING: Final = (
         caller=DEVICE,
         handler=open_pairing,
         body=json_body(CreatePairingRequest),
+        keyed_by=by_token,
         id="createPairing",
         tag=TAG,
         summary="Invite one more device from a phone",
@@ -155,6 +158,7 @@ PAIRING: Final = (
         caller=anyone_with_a_code("The new device knows the id that the phone shows, and has no token yet"),
         handler=claim,
         body=json_body(ClaimRequest),
+        keyed_by=by_pairing,
         id="claimPairing",
         tag=TAG,
         summary="Ask to join",
@@ -244,6 +248,7 @@ PAIRING: Final = (
         caller=DEVICE,
         handler=relay,
         body=json_body(RelayRequest, RELAY_BODY_MAX_BYTES),
+        keyed_by=by_token,
         id="relay",
         tag=TAG,
         summary="Send something to other devices of the owner",

@@ -5,13 +5,15 @@ Their replies are dicts; the models here describe them. Source: api.md "POST /v1
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
 from reflecto.api.callers import SENDER_IN_BODY
 from reflecto.api.http import Call, Reply
+from reflecto.api.keyed import by_token
 from reflecto.api.operations.operation import (
     JSON,
     MULTIPART,
@@ -145,6 +147,7 @@ def _messages(path: str, operation_id: str, summary: str) -> Operation[Sender, P
         caller=SENDER_IN_BODY,
         handler=send,
         body=pushover_body(PushoverRequest),
+        keyed_by=by_token,
         limited=True,
         error_shape="pushover",
         id=operation_id,
@@ -175,16 +178,18 @@ def pushover_body(model: type[Request] | None = None) -> Body[PushoverFields]:
 async def send(call: Admitted[Sender, PushoverFields]) -> Reply:
     """Send a message, or with priority 2 an emergency: 200 with the id, and its receipt."""
     message = _prepared(call.body, allow_private=call.use_cases.callback_allow_private)
-    body: dict[str, Any] = {"status": 1}
+    use_cases, sender = call.use_cases, call.caller
     if message.emergency is None:
-        sent = await call.use_cases.messages.send_like_pushover(call.caller, message)
-        body["request"], warnings = sent.id, sent.warnings
+        reply = await call.once(
+            partial(use_cases.messages.send_like_pushover, sender, message),
+            lambda sent: _accepted({"request": sent.id}, sent.warnings),
+        )
     else:
-        alarm = await call.use_cases.emergencies.send(call.caller, message, message.emergency)
-        body["request"], body["receipt"], warnings = alarm.id, alarm.receipt, alarm.caveats
-    if warnings:
-        body["warnings"] = warnings
-    return Reply(200, body, _app_limits(call))
+        reply = await call.once(
+            partial(use_cases.emergencies.send, sender, message, message.emergency),
+            lambda alarm: _accepted({"request": alarm.id, "receipt": alarm.receipt}, alarm.caveats),
+        )
+    return msgspec.structs.replace(reply, headers={**reply.headers, **_app_limits(call)})
 
 
 async def validate_user(call: Admitted[Sender, PushoverFields]) -> Reply:
@@ -204,6 +209,10 @@ async def read_limits(call: Admitted[Sender, PushoverFields]) -> Reply:
     limit, remaining, reset = _app_limits(call).values()
     counts = {"limit": int(limit), "remaining": int(remaining), "reset": int(reset)}
     return Reply(200, {**counts, "status": 1, "request": request_id()})
+
+
+def _accepted(ids: Mapping[str, str], warnings: Sequence[Caveat]) -> Reply:
+    return Reply(200, {"status": 1, **ids, **({"warnings": warnings} if warnings else {})})
 
 
 def _prepared(fields: PushoverFields, *, allow_private: bool) -> PushoverMessage:

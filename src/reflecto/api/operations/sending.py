@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -10,6 +11,7 @@ from reflecto.api.bodies import message_of, read_fields
 from reflecto.api.callers import SENDER, SENDER_IN_PATH
 from reflecto.api.foreign import in_our_words
 from reflecto.api.http import Call, Reply
+from reflecto.api.keyed import by_token
 from reflecto.api.operations.operation import (
     AS_SENDER,
     JSON,
@@ -93,23 +95,26 @@ MESSAGE: Final = Body(read_message, SendRequest, (JSON, URLENCODED, MULTIPART, T
 
 async def send(call: Admitted[Sender, MessageBody]) -> Reply:
     """Send a message: 200 with the devices whose queues hold it."""
-    sent = await call.use_cases.messages.send(call.caller, call.body.message)
-    return Reply(200, msgspec.structs.replace(sent, warnings=(*call.body.caveats, *sent.warnings)))
+
+    def replied(sent: SendResponse) -> Reply:
+        return Reply(200, msgspec.structs.replace(sent, warnings=(*call.body.caveats, *sent.warnings)))
+
+    return await call.once(partial(call.use_cases.messages.send, call.caller, call.body.message), replied)
 
 
 async def send_document(call: Admitted[Sender, DocumentRequest]) -> Reply:
     """Send a text file: 201 with the devices whose queues hold it."""
-    return Reply(201, await call.use_cases.documents.send(call.caller, call.body))
+    return await call.once(partial(call.use_cases.documents.send, call.caller, call.body), partial(Reply, 201))
 
 
 async def ring(call: Admitted[Sender, RingRequest]) -> Reply:
     """Make the phones sound: 200 with those whose queues hold the ring."""
-    return Reply(200, await call.use_cases.rings.ring(call.caller, call.body))
+    return await call.once(partial(call.use_cases.rings.ring, call.caller, call.body), partial(Reply, 200))
 
 
 async def set_reminder(call: Admitted[Sender, ReminderRequest]) -> Reply:
     """Set a reminder: 201 with its id and time."""
-    return Reply(201, await call.use_cases.reminders.set(call.caller, call.body))
+    return await call.once(partial(call.use_cases.reminders.set, call.caller, call.body), partial(Reply, 201))
 
 
 async def list_reminders(call: Admitted[Sender, None]) -> Reply:
@@ -130,6 +135,7 @@ SENDING: Final = (
         caller=SENDER,
         handler=send,
         body=MESSAGE,
+        keyed_by=by_token,
         limited=True,
         id="sendMessage",
         tag=TAG,
@@ -151,6 +157,7 @@ SENDING: Final = (
         caller=SENDER_IN_PATH,
         handler=send,
         body=MESSAGE,
+        keyed_by=by_token,
         limited=True,
         id="sendMessageByUrl",
         tag=TAG,
@@ -170,6 +177,7 @@ SENDING: Final = (
         caller=SENDER,
         handler=send_document,
         body=json_body(DocumentRequest, DOCUMENT_BODY_MAX_BYTES),
+        keyed_by=by_token,
         limited=True,
         id="sendDocument",
         tag=TAG,
@@ -190,6 +198,7 @@ SENDING: Final = (
         caller=SENDER,
         handler=ring,
         body=json_body(RingRequest),
+        keyed_by=by_token,
         limited=True,
         id="ring",
         tag=TAG,
@@ -208,6 +217,7 @@ SENDING: Final = (
         caller=SENDER,
         handler=set_reminder,
         body=json_body(ReminderRequest),
+        keyed_by=by_token,
         limited=True,
         id="createReminder",
         tag=TAG,

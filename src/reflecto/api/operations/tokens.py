@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from reflecto.api.callers import DEVICE
 from reflecto.api.http import Reply
+from reflecto.api.keyed import by_token
 from reflecto.api.operations.operation import (
     AS_DEVICE,
     SENDING_JSON,
@@ -31,7 +33,7 @@ async def list_tokens(call: Admitted[Device, None]) -> Reply:
 
 async def create_token(call: Admitted[Device, CreateTokenRequest]) -> Reply:
     """Make a sender token: 201, the only reply with its plaintext."""
-    return Reply(201, await call.use_cases.tokens.create(call.caller, call.body))
+    return await call.once(partial(call.use_cases.tokens.create, call.caller, call.body), partial(Reply, 201))
 
 
 async def revoke_token(call: Admitted[Device, None]) -> Reply:
@@ -59,6 +61,7 @@ TOKENS: Final = (
         caller=DEVICE,
         handler=create_token,
         body=json_body(CreateTokenRequest),
+        keyed_by=by_token,
         id="createToken",
         tag=TAG,
         summary="Make a sender token",

@@ -8,7 +8,8 @@ answers, withdraws and deletes goes on, and the rest is refused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 from reflecto.contract.interactions import Reason
 from reflecto.core.model import (
@@ -44,8 +45,11 @@ from reflecto.core.rules.outcomes import (
     Opening,
     Redemption,
     Relaying,
+    Sending,
     StepResult,
 )
+
+T = TypeVar("T")
 
 
 class StoreUnavailableError(Exception):
@@ -54,6 +58,29 @@ class StoreUnavailableError(Exception):
 
 class OutcomeUnknownError(StoreUnavailableError):
     """The store did not say in time whether it happened: it may have, or may still. The same again tells."""
+
+
+class AlreadyKeptError(Exception):
+    """A reply is kept under this mark: the request is a repeat, and nothing happened. `sealed` is that reply."""
+
+    def __init__(self, sealed: bytes) -> None:
+        super().__init__("a reply is kept already")
+        self.sealed = sealed
+
+
+@dataclass(frozen=True, slots=True)
+class Keep(Generic[T]):
+    """A reply that a verb keeps in its own transaction, until `expires_at` or until the owner is deleted.
+
+    `seal` returns what to keep where T came of the verb; None: nothing. Where a reply is kept under this mark already
+    the verb does nothing and raises `AlreadyKeptError`.
+    """
+
+    mark: bytes
+    owner_id: str
+    now: float
+    expires_at: int
+    seal: Callable[[T], bytes | None] = field(repr=False)
 
 
 class Store(Protocol):
@@ -126,10 +153,15 @@ class Store(Protocol):
         swept. For a relayed one the oldest relayed ones of its queue go, as many as must.
         """
 
+    async def send_to_queues(self, deliveries: Sequence[Delivery], keep: Keep[Sending] | None = None) -> Sending:
+        """Append as `append_to_queues` does, and tell the devices whose queues are full from those that are gone."""
+
     async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
         """Return up to `limit` live entries with `seq` above `after`, in order. None: there is no such device."""
 
-    async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> Relaying:
+    async def relay_to_queues(
+        self, owner_id: str, deliveries: Sequence[Delivery], keep: Keep[Relaying] | None = None
+    ) -> Relaying:
         """Append each where there is room; none if one is for or from a device that is not the owner's."""
 
     async def number_from(self, seq: int) -> None:
@@ -142,14 +174,20 @@ class Store(Protocol):
         """Delete the entries up to `seq`, if they are many in steps. False: the queue never reached it."""
 
     # Enrolment and devices
-    async def add_setup_code(self, code: SetupCode) -> bool:
+    async def add_setup_code(self, code: SetupCode, keep: Keep[bool] | None = None) -> bool:
         """Keep it until it is used or expires. False: the phone that makes it was removed, and nothing is kept."""
 
     async def find_setup_code(self, code_hash: bytes, now: float) -> SetupCode | None:
         """Return it if it can still be redeemed."""
 
     async def redeem_setup_code(
-        self, code_hash: bytes, device: Device, default_token: Token | None, deliveries: Sequence[Delivery], now: float
+        self,
+        code_hash: bytes,
+        device: Device,
+        default_token: Token | None,
+        deliveries: Sequence[Delivery],
+        now: float,
+        keep: Keep[Redemption] | None = None,
     ) -> Redemption:
         """Use up the code and add `device`; found its owner when `default_token` is given, else join it."""
 
@@ -172,13 +210,15 @@ class Store(Protocol):
         """Delete the owner with all devices, queues, tokens and questions."""
 
     # Pairing
-    async def add_pairing(self, pairing: Pairing, now: float) -> Opening:
+    async def add_pairing(self, pairing: Pairing, now: float, keep: Keep[Opening] | None = None) -> Opening:
         """Keep it until it expires, unless its owner has too many open, its phone is gone or its id is in use."""
 
     async def find_pairing(self, pairing_id: str, now: float) -> Pairing | None:
         """Return it unless it has expired."""
 
-    async def step_pairing(self, pairing_id: str, step: PairingStep, now: float) -> StepResult | None:
+    async def step_pairing(
+        self, pairing_id: str, step: PairingStep, now: float, keep: Keep[StepResult | None] | None = None
+    ) -> StepResult | None:
         """Take a step if the rules accept it (`core.rules.pairing.take_step`). None: no such pairing."""
 
     async def approve_pairing(
@@ -212,7 +252,9 @@ class Store(Protocol):
     async def keep_short_form(self, token_id: str, short_hash: bytes) -> None:
         """Note the hash of the token's short form, which an older version did not keep."""
 
-    async def add_token(self, token: Token, phone_id: str | None = None) -> Addition:
+    async def add_token(
+        self, token: Token, phone_id: str | None = None, keep: Keep[Addition] | None = None
+    ) -> Addition:
         """Keep it, unless its owner has too many or is gone, or the phone is that makes it."""
 
     async def list_tokens(self, owner_id: str) -> list[Token]:
@@ -228,7 +270,9 @@ class Store(Protocol):
         """Replace the counts of these tokens for the month; those of other months are deleted."""
 
     # Reminders
-    async def add_reminder(self, reminder: Reminder, deliveries: Sequence[ReminderDelivery]) -> Addition:
+    async def add_reminder(
+        self, reminder: Reminder, deliveries: Sequence[ReminderDelivery], keep: Keep[Addition] | None = None
+    ) -> Addition:
         """Keep it until it is due, unless its token was revoked or its owner has too many."""
 
     async def list_reminders(self, token_id: str) -> list[Reminder]:
@@ -253,12 +297,13 @@ class Store(Protocol):
         self,
         emergency: Emergency,
         tag_hashes: Sequence[bytes],
-        kept: Sequence[tuple[str, bytes]],
+        blobs: Sequence[tuple[str, bytes]],
         deliveries: Sequence[Delivery],
-    ) -> tuple[Addition, list[str]]:
+        keep: Keep[tuple[Addition, Sending]] | None = None,
+    ) -> tuple[Addition, Sending]:
         """Keep it, with a blob per device for its further rounds, and append the first round.
 
-        Return what became of it, and the devices reached. Unless its token was revoked or its owner has too many.
+        Return what became of it, and of that round. Unless its token was revoked or its owner has too many.
         """
 
     async def find_emergency(self, receipt: str, now: float) -> Emergency | None:
@@ -293,6 +338,10 @@ class Store(Protocol):
 
     async def note_called_back(self, receipt: str, now: float) -> None:
         """Its sender has been told."""
+
+    # Repeats
+    async def find_kept_reply(self, mark: bytes, now: float) -> bytes | None:
+        """Return the reply that a verb has kept under this mark, sealed. None: there is none, or it has expired."""
 
     # Housekeeping
     async def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:

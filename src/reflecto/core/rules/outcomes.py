@@ -27,6 +27,14 @@ class Verdict(Enum):
     DEVICE_REMOVED = auto()  # since its request was authenticated: a body may take its time to come
 
 
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """Ids of the devices whose queues took something, and of those whose queues are full; the others are gone."""
+
+    reached: tuple[str, ...] = ()
+    full: tuple[str, ...] = ()
+
+
 class Relaying(Enum):
     """What became of blobs that one device sends others."""
 

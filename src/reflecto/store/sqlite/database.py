@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from reflecto.core.ports.metrics import StoreWork
-from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.core.ports.store import Keep, StoreUnavailableError
 from reflecto.core.ports.wakeups import News
 from reflecto.store.sqlite.connection import migrate, open_connection
+from reflecto.store.sqlite.kept_replies import kept_once
 from reflecto.store.sqlite.room import Room, is_disk_error
 from reflecto.store.sqlite.writer import Writer
 
@@ -57,11 +58,15 @@ class Database:
         """What this process has done in it."""
         return self._writer.work
 
-    async def write(self, operation: Callable[[sqlite3.Connection], T], *, frees: bool = False) -> T:
+    async def write(
+        self, operation: Callable[[sqlite3.Connection], T], keep: Keep[T] | None = None, *, frees: bool = False
+    ) -> T:
         """Return what `operation` returned, once it is durable. One that `frees` is run also on a nearly full disk.
 
-        Raises: StoreUnavailableError.
+        Raises: StoreUnavailableError; AlreadyKeptError where the reply to `keep` is there already.
         """
+        if keep is not None:
+            operation = kept_once(operation, keep)
         return await self._writer.run(operation, frees=frees)
 
     async def write_before_others(self, operation: Callable[[sqlite3.Connection], object]) -> None:

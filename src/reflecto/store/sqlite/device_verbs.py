@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflecto.core.model import Delivery, Device, DeviceChanges, Owner, SetupCode, Token
+from reflecto.core.ports.store import Keep
 from reflecto.core.rules.enrolment import RedemptionFacts, judge_redemption
 from reflecto.core.rules.outcomes import Redemption
 from reflecto.core.rules.queue_room import QueueLimits
@@ -14,7 +15,7 @@ from reflecto.store.sqlite.statements import add_device, count_devices, is_devic
 from reflecto.store.tables import DEVICE_CHANGES, DEVICES, SETUP_CODES, TOKENS
 
 OWNER_ROWS: Final = 200  # of these tables deleted in one transaction when an owner leaves
-_MANY: Final = ("reminders", "interactions")
+_MANY: Final = (("reminders", "id"), ("interactions", "id"), ("kept_replies", "mark"))  # and their keys
 _FIND_CODE: Final = f"{SETUP_CODES.select} WHERE hash = ? AND expires_at > ?"
 
 _UPDATE: Final = (
@@ -29,21 +30,27 @@ class DeviceVerbs:
     _database: Database
     _bounds: QueueLimits
 
-    async def add_setup_code(self, code: SetupCode) -> bool:
+    async def add_setup_code(self, code: SetupCode, keep: Keep[bool] | None = None) -> bool:
         def add(connection: sqlite3.Connection) -> bool:
             if code.phone_id is not None and not is_device(connection, code.phone_id):
                 return False
             connection.execute(SETUP_CODES.insert, SETUP_CODES.row(code))
             return True
 
-        return await self._database.write(add)
+        return await self._database.write(add, keep)
 
     async def find_setup_code(self, code_hash: bytes, now: float) -> SetupCode | None:
         row = self._database.row(_FIND_CODE, (code_hash, now))
         return SETUP_CODES.of(row) if row else None
 
     async def redeem_setup_code(
-        self, code_hash: bytes, device: Device, default_token: Token | None, deliveries: Sequence[Delivery], now: float
+        self,
+        code_hash: bytes,
+        device: Device,
+        default_token: Token | None,
+        deliveries: Sequence[Delivery],
+        now: float,
+        keep: Keep[Redemption] | None = None,
     ) -> Redemption:
         def redeem(connection: sqlite3.Connection) -> Redemption:
             row = connection.execute(_FIND_CODE, (code_hash, now)).fetchone()
@@ -70,7 +77,7 @@ class DeviceVerbs:
             append_to_queues(connection, deliveries, self._bounds)
             return Redemption.REDEEMED
 
-        return await self._database.write(redeem)
+        return await self._database.write(redeem, keep)
 
     async def list_owners(self) -> list[Owner]:
         labels: dict[str, list[str]] = {}
@@ -111,7 +118,7 @@ class DeviceVerbs:
         def delete(connection: sqlite3.Connection) -> bool | None:
             queues = "device_id IN (SELECT id FROM devices WHERE owner_id = ?)"
             _, were_all = delete_step(connection, queues, owner_id)
-            if not were_all or any(_delete_some(connection, table, owner_id) for table in _MANY):
+            if not were_all or any(_delete_some(connection, *each, owner_id) for each in _MANY):
                 return None
             connection.execute("DELETE FROM owners WHERE id = ?", (owner_id,))
             return True
@@ -119,9 +126,10 @@ class DeviceVerbs:
         await self._database.write_until_done(delete)
 
 
-def _delete_some(connection: sqlite3.Connection, table: str, owner_id: str) -> bool:
+def _delete_some(connection: sqlite3.Connection, table: str, key: str, owner_id: str) -> bool:
     """Delete some of the owner's rows; tell whether there may be more."""
     deleted = connection.execute(
-        f"DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE owner_id = ? LIMIT {OWNER_ROWS})", (owner_id,)
+        f"DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM {table} WHERE owner_id = ? LIMIT {OWNER_ROWS})",
+        (owner_id,),
     )
     return deleted.rowcount == OWNER_ROWS

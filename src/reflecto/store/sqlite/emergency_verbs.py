@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflecto.core.model import Delivery, Emergency, EmergencyEnd
+from reflecto.core.ports.store import Keep
 from reflecto.core.rules.additions import judge_emergency
 from reflecto.core.rules.emergencies import is_kept, judge_end, next_call
-from reflecto.core.rules.outcomes import Addition, EmergencyEndResult, Verdict
+from reflecto.core.rules.outcomes import Addition, EmergencyEndResult, Sending, Verdict
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.queues import append_to_queues
+from reflecto.store.sqlite.queues import append_to_queues, send_to_queues
 from reflecto.store.sqlite.statements import is_device, is_live_token
 from reflecto.store.tables import EMERGENCIES
 
@@ -27,17 +28,18 @@ class EmergencyVerbs:
         self,
         emergency: Emergency,
         tag_hashes: Sequence[bytes],
-        kept: Sequence[tuple[str, bytes]],
+        blobs: Sequence[tuple[str, bytes]],
         deliveries: Sequence[Delivery],
-    ) -> tuple[Addition, list[str]]:
-        def add(connection: sqlite3.Connection) -> tuple[Addition, list[str]]:
+        keep: Keep[tuple[Addition, Sending]] | None = None,
+    ) -> tuple[Addition, Sending]:
+        def add(connection: sqlite3.Connection) -> tuple[Addition, Sending]:
             (active,) = connection.execute(
                 f"SELECT count(*) FROM emergencies WHERE owner_id = ? AND {_ACTIVE}",
                 (emergency.owner_id, emergency.created_at),
             ).fetchone()
             addition = judge_emergency(active, is_token_live=is_live_token(connection, emergency.token_id))
             if addition is not Addition.ADDED:
-                return addition, []
+                return addition, Sending()
             connection.execute(EMERGENCIES.insert, EMERGENCIES.row(emergency))
             connection.executemany(
                 "INSERT OR IGNORE INTO emergency_tags (receipt, hash) VALUES (?, ?)",
@@ -45,11 +47,11 @@ class EmergencyVerbs:
             )
             connection.executemany(  # a device removed since it was sealed for is left out
                 "INSERT INTO emergency_deliveries (receipt, device_id, blob) SELECT ?, id, ? FROM devices WHERE id = ?",
-                [(emergency.receipt, blob, device_id) for device_id, blob in kept],
+                [(emergency.receipt, blob, device_id) for device_id, blob in blobs],
             )
-            return Addition.ADDED, append_to_queues(connection, deliveries, self._bounds)
+            return Addition.ADDED, send_to_queues(connection, deliveries, self._bounds)
 
-        return await self._database.write(add)
+        return await self._database.write(add, keep)
 
     async def find_emergency(self, receipt: str, now: float) -> Emergency | None:
         return self._database.read(lambda connection: _find(connection, receipt, now))

@@ -9,6 +9,7 @@ from reflecto.core.model import StoreLoad
 from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.wakeups import News
 from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.kept_replies import FIND
 from reflecto.store.sqlite.queues import delete_step
 
 SWEEP_ROWS: Final = 200  # of each table in one step, so that no request waits behind a long delete
@@ -21,6 +22,7 @@ _ENDED: Final = (
     ("pairings", "id", "expires_at <= :now"),
     ("interactions", "id", f"coalesce(ended_at, expires_at) <= :now - {RETENTION_SECONDS}"),
     ("emergencies", "receipt", f"created_at <= :now - {RECEIPT_SECONDS}"),
+    ("kept_replies", "mark", "expires_at <= :now"),
     ("tokens", "id", f"revoked_at <= :now - {REVOKED_TOKEN_AUDIT_SECONDS}"),
 )
 
@@ -60,6 +62,10 @@ class HousekeepingVerbs:
             )
 
         return await self._database.write(sweep, frees=True)
+
+    async def find_kept_reply(self, mark: bytes, now: float) -> bytes | None:
+        row = self._database.row(FIND, (mark, now))
+        return row[0] if row else None
 
     async def remember(self, name: str, value: str) -> None:
         await self._database.write(

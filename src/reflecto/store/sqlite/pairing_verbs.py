@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflecto.core.model import Approval, Delivery, Device, Pairing, PairingStep
+from reflecto.core.ports.store import Keep
 from reflecto.core.rules.outcomes import Admittance, Opening, StepResult
 from reflecto.core.rules.pairing import approved, judge_approval, judge_opening, take_step
 from reflecto.core.rules.queue_room import QueueLimits
@@ -22,7 +23,7 @@ class PairingVerbs:
     _database: Database
     _bounds: QueueLimits
 
-    async def add_pairing(self, pairing: Pairing, now: float) -> Opening:
+    async def add_pairing(self, pairing: Pairing, now: float, keep: Keep[Opening] | None = None) -> Opening:
         def add(connection: sqlite3.Connection) -> Opening:
             taken = connection.execute("SELECT 1 FROM pairings WHERE id = ?", (pairing.id,)).fetchone()
             (open_ones,) = connection.execute(
@@ -39,12 +40,14 @@ class PairingVerbs:
                 connection.execute(_WRITE, PAIRINGS.row(pairing))
             return opening
 
-        return await self._database.write(add)
+        return await self._database.write(add, keep)
 
     async def find_pairing(self, pairing_id: str, now: float) -> Pairing | None:
         return self._database.read(lambda connection: _find(connection, pairing_id, now))
 
-    async def step_pairing(self, pairing_id: str, step: PairingStep, now: float) -> StepResult | None:
+    async def step_pairing(
+        self, pairing_id: str, step: PairingStep, now: float, keep: Keep[StepResult | None] | None = None
+    ) -> StepResult | None:
         def take(connection: sqlite3.Connection) -> StepResult | None:
             found = _find(connection, pairing_id, now)
             if found is None:
@@ -55,7 +58,7 @@ class PairingVerbs:
             connection.execute(_WRITE, PAIRINGS.row(moved))
             return StepResult(accepted=True, pairing=moved)
 
-        return await self._database.write(take)
+        return await self._database.write(take, keep)
 
     async def approve_pairing(
         self, pairing_id: str, approval: Approval, device: Device, deliveries: Sequence[Delivery], now: float

@@ -4,10 +4,11 @@ import sqlite3
 from collections.abc import Sequence
 
 from reflecto.core.model import Delivery, QueueEntry
-from reflecto.core.rules.outcomes import Relaying
+from reflecto.core.ports.store import Keep
+from reflecto.core.rules.outcomes import Relaying, Sending
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.queues import append_to_queues, delete_step
+from reflecto.store.sqlite.queues import append_to_queues, delete_step, send_to_queues
 from reflecto.store.tables import QUEUES
 
 
@@ -20,7 +21,12 @@ class QueueVerbs:
     async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
         return await self._database.write(lambda connection: append_to_queues(connection, deliveries, self._bounds))
 
-    async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> Relaying:
+    async def send_to_queues(self, deliveries: Sequence[Delivery], keep: Keep[Sending] | None = None) -> Sending:
+        return await self._database.write(lambda connection: send_to_queues(connection, deliveries, self._bounds), keep)
+
+    async def relay_to_queues(
+        self, owner_id: str, deliveries: Sequence[Delivery], keep: Keep[Relaying] | None = None
+    ) -> Relaying:
         def relay(connection: sqlite3.Connection) -> Relaying:
             rows = connection.execute("SELECT id FROM devices WHERE owner_id = ?", (owner_id,))
             involved = {delivery.device_id for delivery in deliveries} | {delivery.sender for delivery in deliveries}
@@ -29,7 +35,7 @@ class QueueVerbs:
             reached = append_to_queues(connection, deliveries, self._bounds)
             return Relaying.QUEUED if reached else Relaying.QUEUES_FULL
 
-        return await self._database.write(relay)
+        return await self._database.write(relay, keep)
 
     async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
         rows = self._database.rows(

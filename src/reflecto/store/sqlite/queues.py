@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflecto.core.model import Delivery
+from reflecto.core.rules.outcomes import Sending
 from reflecto.core.rules.queue_room import (
     QueueLimits,
     QueueStanding,
@@ -12,6 +13,7 @@ from reflecto.core.rules.queue_room import (
     has_room,
     has_room_for_relayed,
 )
+from reflecto.store.sqlite.statements import is_device
 
 FROM_SERVER: Final = "server"
 # What is deleted in one transaction: each page of it is overwritten, so as much goes through the log beside the store.
@@ -38,6 +40,13 @@ _INSERT: Final = (
 def append_to_queues(connection: sqlite3.Connection, deliveries: Sequence[Delivery], bounds: QueueLimits) -> list[str]:
     """Number and append each blob where there is room; return the ids of the devices whose queues took it."""
     return [each.device_id for each in deliveries if _append(connection, each, bounds)]
+
+
+def send_to_queues(connection: sqlite3.Connection, deliveries: Sequence[Delivery], bounds: QueueLimits) -> Sending:
+    """Append the same, and tell the devices whose queues are full from those that are gone."""
+    reached = append_to_queues(connection, deliveries, bounds)
+    missed = dict.fromkeys(each.device_id for each in deliveries if each.device_id not in reached)
+    return Sending(tuple(reached), tuple(each for each in missed if is_device(connection, each)))
 
 
 def delete_step(connection: sqlite3.Connection, where: str, *parameters: object) -> tuple[int, bool]:

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from reflecto.core.model import Delivery, Reminder, ReminderDelivery
+from reflecto.core.ports.store import Keep
 from reflecto.core.rules.additions import judge_reminder
 from reflecto.core.rules.outcomes import Addition
 from reflecto.core.rules.queue_room import QueueLimits
@@ -19,7 +20,9 @@ class ReminderVerbs:
     _database: Database
     _bounds: QueueLimits
 
-    async def add_reminder(self, reminder: Reminder, deliveries: Sequence[ReminderDelivery]) -> Addition:
+    async def add_reminder(
+        self, reminder: Reminder, deliveries: Sequence[ReminderDelivery], keep: Keep[Addition] | None = None
+    ) -> Addition:
         def add(connection: sqlite3.Connection) -> Addition:
             (waiting,) = connection.execute(
                 "SELECT count(*) FROM reminders WHERE owner_id = ?", (reminder.owner_id,)
@@ -35,7 +38,7 @@ class ReminderVerbs:
             )
             return Addition.ADDED
 
-        return await self._database.write(add)
+        return await self._database.write(add, keep)
 
     async def list_reminders(self, token_id: str) -> list[Reminder]:
         rows = self._database.rows(f"{REMINDERS.select} WHERE token_id = ? ORDER BY fire_at, id", (token_id,))

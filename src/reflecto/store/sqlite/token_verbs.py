@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Mapping
 
 from reflecto.core.model import Token
+from reflecto.core.ports.store import Keep
 from reflecto.core.rules.additions import judge_token
 from reflecto.core.rules.outcomes import Addition
 from reflecto.store.sqlite.database import Database
@@ -31,7 +32,9 @@ class TokenVerbs:
             )
         )
 
-    async def add_token(self, token: Token, phone_id: str | None = None) -> Addition:
+    async def add_token(
+        self, token: Token, phone_id: str | None = None, keep: Keep[Addition] | None = None
+    ) -> Addition:
         def add(connection: sqlite3.Connection) -> Addition:
             (live,) = connection.execute(
                 "SELECT count(*) FROM tokens WHERE owner_id = ? AND revoked_at IS NULL", (token.owner_id,)
@@ -44,7 +47,7 @@ class TokenVerbs:
                 connection.execute(TOKENS.insert, TOKENS.row(token))
             return addition
 
-        return await self._database.write(add)
+        return await self._database.write(add, keep)
 
     async def list_tokens(self, owner_id: str) -> list[Token]:
         rows = self._database.rows(
