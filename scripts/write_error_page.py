@@ -37,6 +37,7 @@ HEADINGS: Final = {
     409: "Not as things stand",
     413: "Too large",
     415: "Not in that form",
+    422: "Not under that key",
     426: "Too old",
     429: "Too often",
     500: "The server failed",

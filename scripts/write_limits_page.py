@@ -91,6 +91,8 @@ REST: Final[tuple[Row, ...]] = (
     ("how late a ring may come", span(at.RING_DELIVERY_SECONDS), "it never sounds"),
     ("a reminder's text", up_to(at.REMINDER_MESSAGE_MAX_CHARS, "characters"), "`invalid_message`"),
     ("how far ahead", between(at.REMINDER_MIN_AHEAD_SECONDS, at.REMINDER_MAX_AHEAD_SECONDS), "`invalid_at`"),
+    ("`Idempotency-Key`", up_to(at.IDEMPOTENCY_KEY_MAX_CHARS, "characters"), "`invalid_idempotency_key`"),
+    ("the first reply to it is kept", span(at.REPEAT_SECONDS), "the request is done anew"),
     ("reminders that wait, of one owner", f"{at.REMINDERS_MAX_PER_OWNER:,}", "`too_many_reminders`"),
 )
 PUSHOVER: Final[tuple[Row, ...]] = (

@@ -126,6 +126,7 @@ class FaultyStore:
         self._store = store
         self.faults: dict[str, Exception] = {}
         self.before: dict[str, Callable[[], Awaitable[object]]] = {}
+        self.after: dict[str, Callable[[], Awaitable[object]]] = {}  # between a verb's commit and whoever called it
         self.calls: list[str] = []
 
     def hold(self, verb: str) -> Gate:
@@ -154,6 +155,9 @@ class FaultyStore:
                 await self.before[verb]()
             if verb in self.faults:
                 raise self.faults[verb]
-            return await method(*arguments, **named)
+            outcome = await method(*arguments, **named)
+            if verb in self.after:
+                await self.after[verb]()
+            return outcome
 
         return run

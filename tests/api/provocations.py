@@ -57,6 +57,13 @@ def answer(**fields: Any) -> Provoke:
     return provoke
 
 
+async def use_a_key_for_two_messages(world: World) -> httpx.Response:
+    """Send one message, then another under the same Idempotency-Key."""
+    headers = {"Idempotency-Key": "one"}
+    await world.sender.call("POST", "/v1/send", json={"message": "One"}, headers=headers)
+    return await world.sender.call("POST", "/v1/send", json={"message": "Two"}, headers=headers)
+
+
 def enrol(**fields: Any) -> Provoke:
     """Redeem a fresh code with these fields."""
 
@@ -213,6 +220,7 @@ PROVOCATIONS: Final[Mapping[str, Provoke]] = {
     "no_phone_device": ask_without_a_phone,
     "already_answered": answer_too_late,
     "interaction_closed": answer_a_closed_question,
+    "idempotency_key_reused": use_a_key_for_two_messages,
     "payload_too_large": lambda world: world.sender.call("POST", "/v1/interactions", content=b" " * 65_537),
     "phone_app_outdated": ask_an_old_phone,
     "rate_limit_exceeded": guess_too_often,

@@ -207,7 +207,7 @@ async def test_counting_writes_nothing_to_the_store_but_once_a_minute(tmp_path: 
             await world.sender.send()
         assert {verb: store.calls.count(verb) for verb in store.calls if not verb.startswith("find_")} == {
             "list_devices": 20,
-            "append_to_queues": 20,
+            "send_to_queues": 20,
         }
         clock.advance(60)
         await clock.until_waited_for(NOW + 120)

@@ -110,7 +110,7 @@ async def test_what_the_store_could_not_take_is_given_back(tmp_path: Path, clock
         return stores[0]
 
     async with limited(tmp_path, clock, token_burst=2, token_monthly=2, wrap={"wrap_store": watched}) as world:
-        stores[0].fail("append_to_queues")
+        stores[0].fail("send_to_queues")
         for _ in range(4):
             assert (await world.sender.send()).status_code == 503
         stores[0].recover()

@@ -344,9 +344,7 @@ class ModelStore:
         self.emergencies = {key: each for key, each in self.emergencies.items() if each.owner_id != owner_id}
         self.kept_replies = {key: each for key, each in self.kept_replies.items() if each[0] != owner_id}
 
-    def add_token(
-        self, token: Token, phone_id: str | None = None, keep: Keep[Addition] | None = None
-    ) -> Addition:
+    def add_token(self, token: Token, phone_id: str | None = None, keep: Keep[Addition] | None = None) -> Addition:
         return self.once(keep, lambda: self._add_token(token, phone_id))
 
     def _add_token(self, token: Token, phone_id: str | None) -> Addition:
@@ -496,8 +494,8 @@ class ModelStore:
 
     def _rows(self) -> int:
         queued = sum(map(len, self.queues.values()))
-        held = (self.codes, self.questions, self.tokens, self.emergencies, self.kept_replies)
-        return queued + sum(map(len, held))
+        held = len(self.codes) + len(self.questions) + len(self.tokens) + len(self.emergencies)
+        return queued + held + len(self.kept_replies)
 
     def _goes_on(self, emergency: Emergency, now: float) -> bool:
         return emergency.status == "active" and now < emergency.expires_at

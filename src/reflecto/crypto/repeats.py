@@ -1,4 +1,7 @@
-"""What is derived from an Idempotency-Key while its request is in flight. Source: api.md "Repeats of everything else"."""
+"""What is derived from an Idempotency-Key while its request is in flight.
+
+Source: api.md "Repeats of everything else".
+"""
 
 import hmac
 from dataclasses import dataclass, field

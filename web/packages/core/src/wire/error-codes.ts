@@ -7,6 +7,7 @@ export const ERROR_STATUSES: Readonly<Record<string, number>> = {
   invalid_choices: 400,
   invalid_expires_in: 400,
   invalid_idempotency_key: 400,
+  idempotency_key_reused: 422,
   invalid_tether: 400,
   invalid_choice: 400,
   invalid_message: 400,
