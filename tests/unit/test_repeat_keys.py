@@ -5,7 +5,7 @@ import hmac
 
 import pytest
 
-from reflecto.contract.errors import ApiError
+from reflecto.contract.api_error import ApiError
 from reflecto.core.repeats import KeyedRequest
 from reflecto.crypto.envelopes import BadBlobError
 from reflecto.crypto.repeats import RepeatKeys

@@ -7,8 +7,8 @@ from typing import Final
 
 from reflecto.api.auth import bearer_of
 from reflecto.api.http import Call
-from reflecto.contract.devices import EnrollRequest
 from reflecto.contract.api_error import ApiError
+from reflecto.contract.devices import EnrollRequest
 from reflecto.contract.errors import INVALID_IDEMPOTENCY_KEY
 from reflecto.contract.ids import normalize_setup_code
 from reflecto.contract.limits import IDEMPOTENCY_KEY_MAX_CHARS

@@ -178,7 +178,9 @@ class Operation(msgspec.Struct, Generic[C, B], frozen=True, kw_only=True):
         """How it succeeds, with the headers that follow from its other columns."""
         if self.keyed_by is None:
             return self.successes
-        return tuple(msgspec.structs.replace(each, headers={**each.headers, **REPLAYED_HEADER}) for each in self.successes)
+        return tuple(
+            msgspec.structs.replace(each, headers={**each.headers, **REPLAYED_HEADER}) for each in self.successes
+        )
 
     @property
     def route_path(self) -> str:
