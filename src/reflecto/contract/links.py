@@ -3,8 +3,6 @@
 import re
 from typing import Final, NamedTuple
 
-from ada_url import URL
-
 WEB_SCHEMES: Final = frozenset({"http", "https"})
 # An address of these runs something, shows what it was given as if a site said it, or reads what is on the device.
 NEVER_OPENED: Final = frozenset(
@@ -33,17 +31,16 @@ NEVER_OPENED: Final = frozenset(
         "wyciwyg",
     }
 )
+# The patterns are compiled, and kept, by the first match: a start need not wait for that.
 # A browser drops some of these, and takes a backslash for a slash; other readers do neither.
-_READ_DIFFERENTLY: Final = re.compile(
-    r"[\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff\\]"
-)
+_READ_DIFFERENTLY: Final = r"[\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff\\]"
 _SCHEME: Final = r"[a-z][a-z0-9+.-]*:"
 # What begins an address inside an address, `feed:javascript:…`: programs take the first scheme off and open the rest.
-_SCHEMES: Final = re.compile(rf"(?:{_SCHEME}(?!//[^/])/*)*{_SCHEME}", re.IGNORECASE)
+_SCHEMES: Final = rf"(?i)(?:{_SCHEME}(?!//[^/])/*)*{_SCHEME}"
 # A host or a text that a program takes for one of its options, `ssh://-oProxyCommand=…`; `geo:-33.8,151.2` is a place.
-_OPTION: Final = re.compile(rf"{_SCHEME}(?://(?:-|%2d)|(?:-|%2d)[^0-9.])", re.IGNORECASE)
-_WEB: Final = re.compile(r"https?://[^/?#@]+(?:[/?#]|$)", re.IGNORECASE)
-_APP: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?://[^/?#@]*(?:[/?#]|$)|(?!//)[^/])", re.IGNORECASE)
+_OPTION: Final = rf"(?i){_SCHEME}(?://(?:-|%2d)|(?:-|%2d)[^0-9.])"
+_WEB: Final = r"(?i)https?://[^/?#@]+(?:[/?#]|$)"
+_APP: Final = r"(?i)[a-z][a-z0-9+.-]*:(?://[^/?#@]*(?:[/?#]|$)|(?!//)[^/])"
 
 
 class Link(NamedTuple):
@@ -63,7 +60,9 @@ def read_link(url: str) -> Link | None:
     Refused are white space and control characters, backslashes, user names and passwords, port 0, and for an app what
     begins with a dash behind the scheme.
     """
-    if _READ_DIFFERENTLY.search(url) or not (_WEB.match(url) or _APP.match(url)):
+    from ada_url import URL  # noqa: PLC0415  a start is sooner without
+
+    if re.search(_READ_DIFFERENTLY, url) or not (re.match(_WEB, url) or re.match(_APP, url)):
         return None
     try:
         read = URL(url)
@@ -73,14 +72,14 @@ def read_link(url: str) -> Link | None:
     if not NEVER_OPENED.isdisjoint(_schemes_of(url)) or read.port == "0" or read.username or read.password:
         return None
     if scheme in WEB_SCHEMES:
-        return Link(scheme, read.host) if _WEB.match(url) else None
-    if _OPTION.match(url):
+        return Link(scheme, read.host) if re.match(_WEB, url) else None
+    if re.match(_OPTION, url):
         return None
     return Link(scheme, f"{scheme}://{read.host}" if read.host else f"{scheme}:{read.pathname}")
 
 
 def _schemes_of(url: str) -> list[str]:
-    found = _SCHEMES.match(url)
+    found = re.match(_SCHEMES, url)
     return found[0].lower().replace("/", "").split(":") if found else []
 
 

@@ -3,14 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+import msgspec
+
 from reflecto.contract.devices import DeviceClass, DeviceType
 from reflecto.contract.interactions import Reason
 from reflecto.contract.pairing import PairingStatus
 from reflecto.contract.tokens import Priority, Scope
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(msgspec.Struct, frozen=True):
     """Whose devices and tokens belong together. Nothing else is known of them."""
 
     id: str
@@ -161,8 +162,7 @@ class PushSubscription:
     auth: bytes = field(repr=False)  # 16 bytes
 
 
-@dataclass(frozen=True, slots=True)
-class PushTarget:
+class PushTarget(msgspec.Struct, frozen=True):
     """A device with a subscription: it was made behind `since_seq`, and the queue has come to `last_seq`."""
 
     owner_id: str
@@ -171,8 +171,7 @@ class PushTarget:
     last_seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoreLoad:
+class StoreLoad(msgspec.Struct, frozen=True):
     """What waits in the store: in the queues of all devices, in the fullest one, and for a tap (no test questions)."""
 
     queue_entries: int
@@ -182,8 +181,7 @@ class StoreLoad:
     pending_questions: int
 
 
-@dataclass(frozen=True, slots=True)
-class PushBacklog:
+class PushBacklog(msgspec.Struct, frozen=True):
     """A device with a subscription as a restart finds it; `waits`: its queue holds something not acknowledged."""
 
     device_id: str
@@ -208,22 +206,19 @@ class Claim:
     features: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PhoneNonce:
+class PhoneNonce(msgspec.Struct, frozen=True):
     """The phone greets a device that came with a typed code (32 bytes)."""
 
     nonce: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceNonce:
+class DeviceNonce(msgspec.Struct, frozen=True):
     """The device reveals what it committed to (32 bytes)."""
 
     nonce: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Rejection:
+class Rejection(msgspec.Struct, frozen=True):
     """The phone withdraws the invitation, or rejects who claimed it."""
 
 
@@ -305,8 +300,7 @@ class Emergency:
     called_back_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EmergencyEnd:
+class EmergencyEnd(msgspec.Struct, frozen=True):
     """How an emergency is to end; `device` acknowledges it."""
 
     status: Literal["acknowledged", "cancelled", "expired"]
