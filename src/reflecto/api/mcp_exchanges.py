@@ -7,7 +7,6 @@ and nothing else: no state hangs on it, none is checked, and it outlives restart
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
@@ -17,18 +16,18 @@ from starlette.types import Message, Send
 
 from reflecto.api.http import Call
 from reflecto.contract.json_text import UnreadableJsonError, read_json
+from reflecto.contract.secret_record import SecretRecord
 from reflecto.core.ports.wakeups import News, Wakeups
 
 SESSION_HEADER: Final = b"mcp-session-id"
 _SESSION_MAX_CHARS: Final = 100  # ours have 32
 
 
-@dataclass(frozen=True, slots=True)
-class McpCaller:
+class McpCaller(SecretRecord, frozen=True):
     """Whose request it is: with this token, from this address, a tool calls the API."""
 
     token_id: str
-    token: str = field(repr=False)
+    token: str
     address: str
 
 

@@ -1,6 +1,5 @@
 """How a device comes in: one-time setup codes. Source: devices.md "Enrolling the first phone"."""
 
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -12,6 +11,7 @@ from reflecto.contract.envelopes import TokenCreatedPayload
 from reflecto.contract.errors import INTERNAL_ERROR, INVALID_CLASS, INVALID_CODE, INVALID_TOKEN, TOO_MANY_DEVICES
 from reflecto.contract.ids import new_device_token, new_id, new_setup_code, normalize_setup_code
 from reflecto.contract.limits import SETUP_CODE_SECONDS
+from reflecto.contract.secret_record import SecretRecord
 from reflecto.contract.tokens import NewToken
 from reflecto.core.clock import Clock
 from reflecto.core.devices import require_phone
@@ -41,11 +41,10 @@ class OwnerChoiceError(Exception):
         self.owners = owners
 
 
-@dataclass(frozen=True, slots=True)
-class Invitation:
+class Invitation(SecretRecord, frozen=True):
     """A code to type, in the form XXXX-XXXX-XXXX-XXXX, and when it expires (Unix seconds)."""
 
-    code: str = field(repr=False)
+    code: str
     expires_at: int
 
     def link(self, public_url: str) -> str:

@@ -1,21 +1,20 @@
 """The caller of the public API, and what its token allows. Source: api.md "Identities"."""
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.errors import PRIORITY_CAPPED, SCOPE_DENIED
+from reflecto.contract.secret_record import SecretRecord
 from reflecto.contract.tokens import Priority, Scope, is_above
 from reflecto.core.model import Token
 from reflecto.crypto.tokens import TokenKeys
 
 
-@dataclass(frozen=True)
-class Sender:
+class Sender(SecretRecord, frozen=True, dict=True):
     """The caller of the public API while its request is in flight; only then is the plaintext token known."""
 
     token: Token
-    bearer: str = field(repr=False)
+    bearer: str
 
     @cached_property
     def keys(self) -> TokenKeys:

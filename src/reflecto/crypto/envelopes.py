@@ -3,13 +3,13 @@
 Source: devices.md "Keys and envelopes".
 """
 
-from dataclasses import dataclass, field
 from typing import Final
 
 from nacl import bindings
 from nacl.exceptions import CryptoError as NaclError
 
 from reflecto.contract.limits import BLOB_MIN_BYTES
+from reflecto.contract.secret_record import SecretRecord
 
 VERSION: Final = 0x01
 KEY_BYTES: Final = 32
@@ -24,12 +24,11 @@ class BadKeyError(Exception):
     """The public key is not one a shared key can be derived from."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoxKeys:
+class BoxKeys(SecretRecord, frozen=True):
     """An X25519 key pair, 32 raw bytes each."""
 
     public: bytes
-    secret: bytes = field(repr=False)
+    secret: bytes
 
     @classmethod
     def generate(cls) -> "BoxKeys":

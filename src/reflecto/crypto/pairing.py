@@ -11,7 +11,6 @@ further devices". Vectors: tests/vectors/pairing.json.
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -22,6 +21,7 @@ from nacl.signing import SigningKey, VerifyKey
 from reflecto.contract.devices import DeviceClass, DeviceType
 from reflecto.contract.ids import normalize_setup_code
 from reflecto.contract.json_text import UnreadableJsonError, read_json
+from reflecto.contract.secret_record import SecretRecord
 from reflecto.crypto.encoding import decode_base64url, encode_base64, encode_base64url
 
 CONTEXT: Final = b"reflecto-pair-v1 "
@@ -44,12 +44,11 @@ class PublicKeys(msgspec.Struct, frozen=True):
     signing_key: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class PairingSecret:
+class PairingSecret(SecretRecord, frozen=True):
     """What both ends know and the server does not."""
 
     pairing_id: str
-    secret: bytes = field(repr=False)
+    secret: bytes
 
     @classmethod
     def of_code(cls, typed: str) -> "PairingSecret":

@@ -5,11 +5,12 @@ Tokens carry 190 random bits, so a plain hash cannot be searched backwards and n
 
 import hashlib
 import hmac
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from reflecto.contract.secret_record import SecretRecord
 
 HKDF_INFO: Final = b"reflecto interaction v1"
 
@@ -19,12 +20,11 @@ def token_hash(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class TokenKeys:
+class TokenKeys(SecretRecord, frozen=True):
     """Two independent 32-byte keys: one seals a question at rest, one makes its idempotency marks."""
 
-    sealing: bytes = field(repr=False)
-    marking: bytes = field(repr=False)
+    sealing: bytes
+    marking: bytes
 
     @classmethod
     def derive(cls, token: str) -> "TokenKeys":

@@ -3,13 +3,13 @@
 Source: RFC 8291, RFC 8188 (one record, aes128gcm), RFC 8292 (VAPID). The encryption is http-ece's.
 """
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from reflecto.contract.secret_record import SecretRecord
 from reflecto.crypto.encoding import encode_base64url
 
 POINT_BYTES: Final = 65  # a P-256 public key, uncompressed
@@ -19,11 +19,10 @@ VAPID_SECRET_BYTES: Final = 32
 PLAINTEXT_MAX_BYTES: Final = 3993  # RFC 8291 4: what is left of the record for it
 
 
-@dataclass(frozen=True)
-class VapidKeys:
+class VapidKeys(SecretRecord, frozen=True, dict=True):
     """The key pair; subscriptions are bound to its public half."""
 
-    secret: bytes = field(repr=False)  # 32 bytes, the private scalar
+    secret: bytes  # 32 bytes, the private scalar
 
     @classmethod
     def generate(cls) -> "VapidKeys":
