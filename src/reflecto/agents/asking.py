@@ -40,10 +40,10 @@ class Asked(NamedTuple):
 
 
 class PhoneQuestion(Protocol[O_co]):
-    """One question, asked over one of the three ways; `O_co` is that way's outcome."""
+    """One question, asked over one of the three clients; `O_co` is that client's outcome."""
 
     async def ask(self, key: str) -> Asked:
-        """Ask under this idempotency key, or find what was asked under it. Raises: NotAskedError, and its way's."""
+        """Ask under this key, or find what was asked under it. Raises: NotAskedError, and its client's errors."""
 
     async def wait(self) -> O_co:
         """Wait until it has ended, or until there is no more time: then it is pending."""
@@ -53,7 +53,7 @@ class PhoneQuestion(Protocol[O_co]):
 
 
 async def ask_and_wait(question: PhoneQuestion[O_co], key: str) -> O_co:
-    """Return how the question ended, or that it is pending. Raises: NotAskedError, and what its way raises."""
+    """Return how the question ended, or that it is pending. Raises: NotAskedError, and its client's errors."""
     for _ in range(LOOKALIKES_MAX):
         asked = await question.ask(key)
         if asked.is_open:

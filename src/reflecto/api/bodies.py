@@ -78,7 +78,7 @@ def _parse_urlencoded(body: bytes) -> list[tuple[str, str]]:
 
 
 async def _read_multipart(call: Call, known: set[str]) -> dict[str, Any]:
-    """Return the fields. What is not known, such as a picture, is thrown away as it comes; True says that it came."""
+    """Return the text fields; a part of another name, such as a picture, is dropped as it comes and is True here."""
     form = MultipartFields(call.header(b"content-type") or "", known, SEND_BODY_MAX_BYTES)
     async with aclosing(call.stream(PICTURE_MAX_BYTES + SEND_BODY_MAX_BYTES)) as chunks:
         async for chunk in chunks:

@@ -102,7 +102,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def shutdown(self) -> None:
-        """End once the reply is out; at once where the client is what would be waited for."""
+        """Close once the reply is sent, and at once where the client still sends its request or does not read."""
         if self._receiving or self.flow.write_paused:
             self.transport.abort()
         else:

@@ -60,7 +60,7 @@ class HookAsking:
 
 
 class Ended(NamedTuple):
-    """Where a question stands, as far as a hook wants to know."""
+    """The state of a question, and the place of the tapped choice from 0."""
 
     status: str
     choice_index: int | None = None

@@ -180,7 +180,7 @@ def prove_approval(secret: bytes, text: str) -> bytes:
 
 
 def sign_approval(seed: bytes, text: str) -> bytes:
-    """Return the phone's Ed25519 signature (64 bytes), with which the list holds against anyone."""
+    """Return the phone's Ed25519 signature (64 bytes), by which anybody can check the list."""
     return SigningKey(seed).sign(_approval_message(text)).signature
 
 

@@ -112,7 +112,7 @@ def first_state(identity: Identity, token: HeldToken | None) -> PhoneState:
 
 
 def enrolled(identity: Identity, *, founded: bool) -> Enrolled:
-    """Return what there is to tell of an enrolment. Raises: BadKeyError if the stored seed is not one."""
+    """Return what the owner is told of an enrolment. Raises: BadKeyError if the stored seed is not one."""
     seed = raw_key(identity.signing_seed)
     return Enrolled(
         url=identity.url,

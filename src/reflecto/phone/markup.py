@@ -15,7 +15,7 @@ class Markup(NamedTuple):
 
 
 def read_html(source: str) -> Markup:
-    """Return what there is to read; whatever the source is, there is an answer."""
+    """Return the text and the links of HTML as Pushover takes it; broken HTML is read as far as it makes sense."""
     reader = _Reader()
     reader.feed(source)
     reader.close()

@@ -102,7 +102,7 @@ class WebPush:
         await self._sender.close()
 
     def queues_grew(self, device_ids: Iterable[str]) -> None:
-        """Push what was added to these devices' queues, as far as they have subscriptions."""
+        """Push what was added to the queues of these devices; one without a subscription gets no push."""
         for device_id in device_ids:
             line = self._lines.setdefault(device_id, _Line())
             line.grown = True

@@ -9,7 +9,7 @@ from reflecto.core.rules.outcomes import Redemption
 
 @dataclass(frozen=True, slots=True)
 class RedemptionFacts:
-    """What decides it: the code if it can still be used, whether any owner exists, and the one to join with devices."""
+    """What decides a redemption: `code` is None where it cannot be used; `devices` counts those the owner has."""
 
     code: SetupCode | None
     has_owners: bool
