@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import settings
 
+from tests.databases import Databases
 from tests.surroundings import settle
 
 MEMORY: Final = Path("/dev/shm")  # noqa: S108  the folders in it have unpredictable names
@@ -58,6 +59,14 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         return
     with TemporaryDirectory(prefix="reflecto-test-", dir=MEMORY, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def databases() -> Iterator[Databases]:
+    """Give out databases of PostgreSQL; a server for them starts when the first is asked for."""
+    given = Databases()
+    yield given
+    given.close()
 
 
 @pytest.fixture(scope="session")

@@ -41,10 +41,15 @@ DAY_SECONDS = 86_400
 
 
 class ModelStore:
-    """Everything in dictionaries, in order of arrival."""
+    """Everything in dictionaries, in order of arrival.
 
-    def __init__(self, bounds: QueueLimits) -> None:
+    `keeps_floor`: what `number_from` says also holds for queues that begin later.
+    """
+
+    def __init__(self, bounds: QueueLimits, *, keeps_floor: bool = False) -> None:
         self.bounds = bounds
+        self.keeps_floor = keeps_floor
+        self.floor = 0
         self.owners: dict[str, int] = {}
         self.devices: dict[str, Device] = {}
         self.queues: dict[str, list[QueueEntry]] = {}
@@ -252,6 +257,8 @@ class ModelStore:
     def number_from(self, seq: int) -> None:
         for device in self.devices.values():
             self.devices[device.id] = replace(device, last_seq=max(device.last_seq, seq))
+        if self.keeps_floor:
+            self.floor = max(self.floor, seq)
 
     def ack_queue(self, device_id: str, seq: int) -> bool:
         device = self.devices.get(device_id)
@@ -298,7 +305,7 @@ class ModelStore:
             self.owners[device.owner_id] = device.created_at
             self.tokens[default_token.id] = default_token
         del self.codes[code_hash]
-        self.devices[device.id] = device
+        self.devices[device.id] = replace(device, last_seq=self.floor)
         self.queues[device.id] = []
         self.append_to_queues(deliveries)
         return Redemption.REDEEMED
@@ -474,9 +481,11 @@ class ModelStore:
 
     def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:
         for token_id in tokens.keys() & self.tokens.keys():
-            self.tokens[token_id] = replace(self.tokens[token_id], last_used_at=tokens[token_id])
+            token = self.tokens[token_id]
+            self.tokens[token_id] = replace(token, last_used_at=max(tokens[token_id], token.last_used_at or 0))
         for device_id in devices.keys() & self.devices.keys():
-            self.devices[device_id] = replace(self.devices[device_id], last_seen_at=devices[device_id])
+            device = self.devices[device_id]
+            self.devices[device_id] = replace(device, last_seen_at=max(devices[device_id], device.last_seen_at or 0))
 
     def sweep(self, now: float) -> int:
         before = self._rows()

@@ -1,7 +1,6 @@
 """Emergencies: kept with what their devices get, sounded once a round, ended once, called back."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,6 +10,7 @@ from reflecto.core.ports.store import Store
 from reflecto.core.rules.outcomes import Addition, Sending, Verdict
 from tests.builders import NOW, make_delivery, make_device, make_emergency, make_token
 from tests.fakes import BOUND_SECONDS
+from tests.store_conformance.conftest import OpenHandle
 from tests.store_conformance.world import blobs, found_owner, join
 
 WEEK, TAG = 7 * 86_400, b"t" * 32
@@ -207,12 +207,10 @@ async def test_deleting_the_owner_takes_the_emergencies_along(store: Store):
     assert await store.list_due_emergencies(NOW + 9_999, 10) == []
 
 
-async def test_an_acknowledgement_and_a_cancellation_at_once_have_one_winner(
-    store: Store, open_again: Callable[[], Store]
-):
+async def test_an_acknowledgement_and_a_cancellation_at_once_have_one_winner(store: Store, open_again: OpenHandle):
     phone, token = await found_owner(store)
     tablet = await join(store, phone.owner_id)
-    handles = (store, open_again())
+    handles = (store, await open_again())
     for _ in range(10):
         emergency = make_emergency(token, callback="https://a/")
         await store.add_emergency(emergency, [], [], [])
@@ -234,11 +232,11 @@ async def test_an_acknowledgement_and_a_cancellation_at_once_have_one_winner(
         assert len(await blobs(store, phone)) == before + 1
 
 
-async def test_a_round_at_once_from_two_processes_is_made_once(store: Store, open_again: Callable[[], Store]):
+async def test_a_round_at_once_from_two_processes_is_made_once(store: Store, open_again: OpenHandle):
     phone, token = await found_owner(store)
     emergency = make_emergency(token)
     await store.add_emergency(emergency, [], [(phone.id, b"again")], [])
-    handles = (store, open_again())
+    handles = (store, await open_again())
     async with asyncio.timeout(BOUND_SECONDS):
         rounds = await asyncio.gather(
             *(
@@ -250,12 +248,12 @@ async def test_a_round_at_once_from_two_processes_is_made_once(store: Store, ope
     assert len(await blobs(store, phone)) == 1
 
 
-async def test_a_callback_is_claimed_by_one_of_two_processes(store: Store, open_again: Callable[[], Store]):
+async def test_a_callback_is_claimed_by_one_of_two_processes(store: Store, open_again: OpenHandle):
     phone, token = await found_owner(store)
     emergency = make_emergency(token, callback="https://a/")
     await store.add_emergency(emergency, [], [], [])
     await store.end_emergency(emergency.receipt, acknowledgement(phone), [], NOW)
-    handles = (store, open_again())
+    handles = (store, await open_again())
     async with asyncio.timeout(BOUND_SECONDS):
         claims = await asyncio.gather(*(handles[number % 2].claim_callbacks(NOW, 10) for number in range(8)))
     assert sum(map(len, claims)) == 1

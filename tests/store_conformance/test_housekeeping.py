@@ -1,13 +1,13 @@
 """Activity, sweeping, facts of the installation, and what a restart finds."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 
 from reflecto.core.model import Owner, StoreLoad
 from reflecto.core.ports.store import Store
 from reflecto.core.rules.outcomes import Creation
 from tests.builders import NOW, make_code, make_delivery, make_interaction, make_tap
+from tests.store_conformance.conftest import OpenHandle
 from tests.store_conformance.world import blobs, create, created, found_owner, join, seqs
 
 DAY_SECONDS = 86_400
@@ -20,6 +20,14 @@ async def test_activity_is_written_to_who_still_exists(store: Store):
     assert await store.list_tokens(phone.owner_id) == [replace(token, last_used_at=NOW + 5)]
     seen = {device.id: device.last_seen_at for device in await store.list_devices(phone.owner_id)}
     assert seen == {phone.id: NOW + 6, tablet.id: None}
+
+
+async def test_an_older_time_is_not_written_over_a_newer_one(store: Store):
+    phone, token = await found_owner(store)
+    await store.record_activity({token.id: NOW + 5}, {phone.id: NOW + 6})
+    await store.record_activity({token.id: NOW + 4}, {phone.id: NOW + 5})
+    assert await store.list_tokens(phone.owner_id) == [replace(token, last_used_at=NOW + 5)]
+    assert await store.list_devices(phone.owner_id) == [replace(phone, last_seen_at=NOW + 6)]
 
 
 async def test_a_sweep_deletes_what_has_ended_and_tells_how_many(store: Store):
@@ -104,15 +112,15 @@ async def test_a_probe_leaves_nothing_behind(store: Store):
     assert await store.sweep(NOW) == 0
 
 
-async def test_everything_survives_a_restart(open_again: Callable[[], Store]):
-    store = open_again()
+async def test_everything_survives_a_restart(open_again: OpenHandle):
+    store = await open_again()
     phone, token = await found_owner(store)
     question = await created(store, token, phone)
     code = make_code(owner_id=phone.owner_id)
     await store.add_setup_code(code)
     await store.remember("public_url", "http://a")
     await store.close()
-    reopened = open_again()
+    reopened = await open_again()
     assert await reopened.list_owners() == [Owner(phone.owner_id, NOW, ("Pixel",))]
     assert await reopened.find_device_by_token(phone.token_hash) == replace(phone, last_seq=1)
     assert await reopened.find_token(token.hash) == token
@@ -123,12 +131,12 @@ async def test_everything_survives_a_restart(open_again: Callable[[], Store]):
     assert await reopened.recall("public_url") == "http://a"
 
 
-async def test_numbering_goes_on_after_a_restart_although_the_queue_was_empty(open_again: Callable[[], Store]):
-    store = open_again()
+async def test_numbering_goes_on_after_a_restart_although_the_queue_was_empty(open_again: OpenHandle):
+    store = await open_again()
     phone, _ = await found_owner(store)
     await store.append_to_queues([make_delivery(phone) for _ in range(3)])
     await store.ack_queue(phone.id, 3)
     await store.close()
-    reopened = open_again()
+    reopened = await open_again()
     await reopened.append_to_queues([make_delivery(phone)])
     assert await seqs(reopened, phone) == [4]

@@ -25,6 +25,7 @@ from tests.builders import (
     unique_bytes,
 )
 from tests.fakes import BOUND_SECONDS
+from tests.store_conformance.conftest import OpenHandle
 from tests.store_conformance.world import blobs, found_owner, join
 
 DAY: Final = 86_400
@@ -124,7 +125,7 @@ async def test_without_a_reply_to_keep_a_verb_does_it_again(store: Store):
 
 
 async def test_32_at_once_over_two_handles_do_it_once_and_all_get_that_reply(
-    store: Store, open_again: Callable[[], Store], verb: Verb
+    store: Store, open_again: OpenHandle, verb: Verb
 ):
     world = await make_world(store)
     keep = make_keep(world.phone.owner_id)
@@ -140,7 +141,7 @@ async def test_32_at_once_over_two_handles_do_it_once_and_all_get_that_reply(
             return error.sealed
 
     async with asyncio.timeout(BOUND_SECONDS):
-        handles = cycle([store, open_again()])
+        handles = cycle([store, await open_again()])
         replies = await asyncio.gather(*(run(at, number) for number, at in zip(range(32), handles, strict=False)))
     assert replies == [await store.find_kept_reply(keep.mark, NOW)] * 32
     after = await holdings(store, world)
@@ -217,8 +218,8 @@ async def test_founding_an_owner_keeps_its_reply_with_the_new_owner(store: Store
     assert [owner.id for owner in await store.list_owners()] == [owner_id]
 
 
-async def test_sending_tells_full_queues_from_devices_that_are_gone(open_bounded: Callable[[], Store]):
-    store = open_bounded()
+async def test_sending_tells_full_queues_from_devices_that_are_gone(open_bounded: OpenHandle):
+    store = await open_bounded()
     phone, _ = await found_owner(store)
     tablet, gone = await join(store, phone.owner_id), make_device(phone.owner_id)
     deliveries = [make_delivery(phone, bytes(200)), make_delivery(tablet), make_delivery(gone)]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from itertools import cycle, islice
 from typing import TypeVar
 
@@ -14,15 +14,16 @@ from reflecto.core.ports.store import Store
 from reflecto.core.rules.outcomes import Addition, Creation, EndResult, Redemption, Verdict
 from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_tap, make_token
 from tests.fakes import BOUND_SECONDS
+from tests.store_conformance.conftest import OpenHandle
 from tests.store_conformance.world import blobs, create, created, found_owner, join, queue
 
 T = TypeVar("T")
 
 
 @pytest.fixture(params=["one process", "two processes"])
-async def handles(request: pytest.FixtureRequest, store: Store, open_again: Callable[[], Store]) -> list[Store]:
+async def handles(request: pytest.FixtureRequest, store: Store, open_again: OpenHandle) -> list[Store]:
     """Handles of one store to spread simultaneous calls over."""
-    return [store] if request.param == "one process" else [store, open_again()]
+    return [store] if request.param == "one process" else [store, await open_again()]
 
 
 async def at_once(calls: Sequence[Awaitable[T]]) -> list[T]:

@@ -1,6 +1,5 @@
 """Tethered questions: `hold_tether`, `release_tether`, `close_if_abandoned`, `list_abandoned`, `spare_tethered`."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +9,7 @@ from reflecto.core.model import Device, Interaction, Token
 from reflecto.core.ports.store import Store
 from reflecto.core.rules.outcomes import Creation, EndResult, Verdict
 from tests.builders import NOW, make_delivery, make_interaction, make_tap
+from tests.store_conformance.conftest import OpenHandle
 from tests.store_conformance.world import blobs, create, created, found_owner
 
 LAST_INSTANT = NOW + 19.999
@@ -120,15 +120,15 @@ async def test_an_abandoned_question_stays_readable_for_24_hours_after_its_end(s
     assert await store.find_interaction(question.id, END + 86_400) is None
 
 
-async def test_after_a_time_without_a_server_everybody_has_the_whole_tether_again(open_again: Callable[[], Store]):
-    store = open_again()
+async def test_after_a_time_without_a_server_everybody_has_the_whole_tether_again(open_again: OpenHandle):
+    store = await open_again()
     phone, token = await found_owner(store)
     question = await tethered(store, token, phone)
     ahead = await tethered(store, token, phone, awaited_until=float(NOW + 50))
     closed = await tethered(store, token, phone, awaited_until=float(NOW - 20))
     await store.close_if_abandoned(closed.id, [], NOW)
     await store.close()
-    reopened = open_again()
+    reopened = await open_again()
     await reopened.spare_tethered(NOW + 40)
     assert await reopened.find_interaction(question.id, NOW + 40) == replace(question, awaited_until=NOW + 40)
     assert await reopened.find_interaction(ahead.id, NOW + 40) == replace(ahead, awaited_until=NOW + 40)

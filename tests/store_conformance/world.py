@@ -1,12 +1,13 @@
 """Owners and devices made through the store's own verbs."""
 
+import asyncio
 from typing import Any
 
 from reflecto.contract.ids import new_id
 from reflecto.core.model import Device, Interaction, QueueEntry, Token
 from reflecto.core.ports.store import Store
-from reflecto.core.rules.outcomes import CreateResult, Creation, Redemption
-from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_token
+from reflecto.core.rules.outcomes import Addition, CreateResult, Creation, Redemption
+from tests.builders import NOW, make_code, make_delivery, make_device, make_interaction, make_reminder, make_token
 
 
 async def found_owner(store: Store, **device_fields: Any) -> tuple[Device, Token]:
@@ -42,6 +43,13 @@ async def created(store: Store, token: Token, *phones: Device, now: float = NOW,
     new = make_interaction(token, **fields)
     assert (await create(store, new, *phones, now=now)).creation is Creation.CREATED
     return new
+
+
+async def fill_with_reminders(store: Store, token: Token, count: int) -> None:
+    """Add so many reminders, not so many at once that the last of them would wait long."""
+    for start in range(0, count, 50):
+        adding = (store.add_reminder(make_reminder(token), []) for _ in range(start, min(start + 50, count)))
+        assert set(await asyncio.gather(*adding)) == {Addition.ADDED}
 
 
 async def queue(store: Store, device: Device, after: int = 0, limit: int = 1000, now: float = NOW) -> list[QueueEntry]:

@@ -36,6 +36,11 @@ def numbered(count: int, first: int = 1) -> str:
     return ", ".join(f"${place}" for place in range(first, first + count))
 
 
+def unnested(types: Sequence[str]) -> str:
+    """Return the rows that come as one array a column, each of its type: `unnest($1::text[], …)`."""
+    return f"unnest({', '.join(f'${place}::{each}[]' for place, each in enumerate(types, 1))})"
+
+
 class Table(Generic[R]):
     """The fields of `record` as columns of the table `name`, in their order; `special` are those that are not plain.
 

@@ -345,7 +345,7 @@ class Store(Protocol):
 
     # Housekeeping
     async def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:
-        """Write when tokens were last used and devices last seen (id to Unix seconds)."""
+        """Write when tokens were last used and devices last seen (id to Unix seconds); never an older time."""
 
     async def sweep(self, now: float) -> int:
         """Delete some of what has ended (queue entries, questions, codes, revoked tokens); return how many rows.

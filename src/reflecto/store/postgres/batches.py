@@ -10,11 +10,12 @@ from typing import Any, Final, TypeVar, cast
 
 import asyncpg
 
-from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.core.ports.store import AlreadyKeptError, StoreUnavailableError
 from reflecto.store.postgres.changed import Changed
 from reflecto.store.postgres.connection import Connection
-from reflecto.store.postgres.facts import Facts, Needs
+from reflecto.store.postgres.facts import Facts
 from reflecto.store.postgres.locking import Locking
+from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, Waiting
 from reflecto.store.postgres.writer import Writer
 from reflecto.store.postgres.writing import write
@@ -34,11 +35,11 @@ class _Verb(Waiting):
 
     __slots__ = ("judge", "needs", "size")
 
-    def __init__(self, needs: Needs, judge: Judge[Any], size: int) -> None:
+    def __init__(self, needs: Needs, judge: Judge[Any]) -> None:
         super().__init__()
         self.needs = needs
         self.judge = judge
-        self.size = size
+        self.size = needs.size()
 
 
 class Batches:
@@ -53,14 +54,14 @@ class Batches:
         self._closed = False
         self._task = asyncio.get_running_loop().create_task(self._work())
 
-    async def run(self, needs: Needs, judge: Judge[T], size: int = 0) -> T:
+    async def run(self, needs: Needs, judge: Judge[T]) -> T:
         """Return what `judge` returned, once it is durable.
 
-        Raises: StoreUnavailableError, nothing happened; OutcomeUnknownError, it may have.
+        Raises: StoreUnavailableError, nothing happened; OutcomeUnknownError, it may have; AlreadyKeptError.
         """
         if self._closed or len(self._waiting) >= WAITING_MAX:
             raise StoreUnavailableError("the store is closed" if self._closed else "the database has stalled")
-        verb = _Verb(needs, judge, size)
+        verb = _Verb(needs, judge)
         self._waiting.append(verb)
         self._arrived.set()
         return cast("T", await verb.result())
@@ -106,7 +107,8 @@ class Batches:
         except Exception as error:
             if len(batch) > 1:  # of one verb's rules or statements: it alone shall have it
                 for verb in batch:
-                    await self._settle([verb])
+                    if not verb.future.done():  # who was told that nobody knows is not kept waiting for
+                        await self._settle([verb])
             elif isinstance(error, (asyncpg.PostgresError, StoreUnavailableError)):
                 batch[0].fail(StoreUnavailableError(str(error)))
             else:
@@ -114,11 +116,27 @@ class Batches:
                 batch[0].fail(error)
             return
         for verb, result in zip(batch, results, strict=True):
-            verb.succeed(result)
+            if isinstance(result, AlreadyKeptError):
+                verb.fail(result)
+            else:
+                verb.succeed(result)
 
     async def _judge(self, connection: Connection, batch: Sequence[_Verb]) -> list[Any]:
         facts = await self._locking.lock(connection, [verb.needs for verb in batch])
-        results = [verb.judge(facts) for verb in batch]
+        results = [_judge(verb, facts) for verb in batch]
         await write(connection, facts)
         await self._say(connection, facts.changed)
         return results
+
+
+def _judge(verb: _Verb, facts: Facts) -> Any:
+    """Return what came of the verb, or the error that says which reply is kept for it."""
+    keep = verb.needs.keep
+    if keep is None:
+        return verb.judge(facts)
+    kept = facts.replies.find(keep)
+    if kept is not None:
+        return AlreadyKeptError(kept)
+    outcome = verb.judge(facts)
+    facts.replies.add(keep, outcome)
+    return outcome

@@ -9,7 +9,8 @@ from reflecto.core.model import Delivery, Interaction, Tap
 from reflecto.core.rules.interactions import CreationFacts, is_retained, judge_answer, judge_cancel, judge_creation
 from reflecto.core.rules.outcomes import CreateResult, Creation, EndResult, Verdict
 from reflecto.store.postgres.database import Database
-from reflecto.store.postgres.facts import Facts, Needs
+from reflecto.store.postgres.facts import Facts
+from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.reads import Gathered
 from reflecto.store.tables import INTERACTIONS
 
@@ -63,12 +64,12 @@ class InteractionVerbs:
 
         needs = Needs(
             owners=(new.owner_id,),
-            devices=[each.device_id for each in deliveries],
+            deliveries=deliveries,
             tokens=(new.token_id,),
             repeats=((new.token_id, new.repeat_mark, now),),
             pending_from=now,
         )
-        return await self._database.batches.run(needs, create, sum(len(each.blob) for each in deliveries))
+        return await self._database.batches.run(needs, create)
 
     async def record_answer_if_pending(
         self, interaction_id: str, tap: Tap, withdrawals: Sequence[Delivery], now: float
@@ -87,10 +88,9 @@ class InteractionVerbs:
             facts.append(withdrawals)
             return EndResult(Verdict.ACCEPTED, answered)
 
-        devices = [each.device_id for each in withdrawals]
-        if tap.device_id is not None:
-            devices.append(tap.device_id)
-        return await self._database.batches.run(Needs(interactions=(interaction_id,), devices=devices), record)
+        devices = () if tap.device_id is None else (tap.device_id,)
+        needs = Needs(interactions=(interaction_id,), devices=devices, deliveries=withdrawals)
+        return await self._database.batches.run(needs, record)
 
     async def cancel_if_pending(
         self, interaction_id: str, withdrawals: Sequence[Delivery], now: float, reason: Reason = "withdrawn"
@@ -107,7 +107,7 @@ class InteractionVerbs:
             facts.append(withdrawals)
             return EndResult(Verdict.ACCEPTED, cancelled)
 
-        needs = Needs(interactions=(interaction_id,), devices=[each.device_id for each in withdrawals])
+        needs = Needs(interactions=(interaction_id,), deliveries=withdrawals)
         return await self._database.batches.run(needs, cancel)
 
     async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
@@ -121,10 +121,10 @@ class InteractionVerbs:
             # coalesce: for the index by end
             f"{INTERACTIONS.select} WHERE status = 'pending' "
             "AND (tether IS NULL OR awaited_until + tether >= expires_at) "
-            "AND coalesce(ended_at, expires_at) > $1::float8 AND coalesce(ended_at, expires_at) <= $2::float8 "
+            "AND coalesce(ended_at, expires_at) > $1::bigint AND coalesce(ended_at, expires_at) <= $2::bigint "
             "ORDER BY expires_at, id",
-            after,
-            until,
+            int(after),
+            int(until),
         )
         return [INTERACTIONS.of(row) for row in rows]
 

@@ -6,13 +6,15 @@ from typing import Final
 
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.postgres.connection import Connection
-from reflecto.store.postgres.facts import Facts, Needs
+from reflecto.store.postgres.facts import Facts
 from reflecto.store.postgres.loading import load
+from reflecto.store.postgres.needs import Needs
 
 KNOWN_OWNERS_MAX: Final = 100_000
 
 # NO KEY UPDATE: a foreign key's check of the owner, by another transaction, need not wait for it.
 _LOCK: Final = "SELECT id FROM owners WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE"
+_LOCK_IDLE: Final = f"{_LOCK} SKIP LOCKED"
 _OWNERS_OF: Final = (
     "SELECT id, owner_id FROM devices WHERE id = ANY($1::text[]) "
     "UNION ALL SELECT id, owner_id FROM interactions WHERE id = ANY($1::text[])"
@@ -28,17 +30,20 @@ class Locking:
         self._owners: OrderedDict[str, str] = OrderedDict()
         self.floor = 0
 
-    async def lock(self, connection: Connection, needs: Sequence[Needs]) -> Facts:
-        """Lock the owners that `needs` are about and load what they name, inside the open transaction."""
+    async def lock(self, connection: Connection, needs: Sequence[Needs], *, idle_only: bool = False) -> Facts:
+        """Lock the owners that `needs` are about and load what they name, inside the open transaction.
+
+        `idle_only`: leave out those that another transaction holds, and what is theirs.
+        """
         owner_ids = sorted(await self._owners_of(connection, needs))
-        await connection.fetch(_LOCK, owner_ids)
-        facts = Facts(self._bounds, self.floor)
-        await load(connection, facts, owner_ids, needs)
+        rows = await connection.fetch(_LOCK_IDLE if idle_only else _LOCK, owner_ids) if owner_ids else []
+        facts = Facts(self._bounds, self.floor, [row[0] for row in rows])
+        await load(connection, facts, needs)
         return facts
 
     async def _owners_of(self, connection: Connection, needs: Sequence[Needs]) -> set[str]:
-        owner_ids = {each for need in needs for each in need.owners}
-        ids = {each for need in needs for each in (*need.devices, *need.interactions)}
+        owner_ids = {each for need in needs for each in need.owner_ids()}
+        ids = {each for need in needs for each in need.owned_ids()}
         unknown = [each for each in ids if each not in self._owners]
         if unknown:
             for found, owner_id in await connection.fetch(_OWNERS_OF, unknown):

@@ -4,8 +4,10 @@ Not NOTIFY inside the transaction: it holds one lock of the whole database until
 lost; rows are looked for each second as well.
 """
 
+from collections.abc import Callable
 from typing import Final
 
+from reflecto.core.ports.wakeups import News
 from reflecto.store.postgres.changed import Changed
 from reflecto.store.postgres.connection import Connection
 
@@ -20,6 +22,11 @@ class NewsFeed:
 
     def __init__(self, process_id: str) -> None:
         self._process_id = process_id
+        self._on_news: Callable[[News], None] = lambda _: None
+
+    def when_heard(self, callback: Callable[[News], None]) -> None:
+        """Call `callback` with what other processes have changed."""
+        self._on_news = callback
 
     async def say(self, connection: Connection, changed: Changed) -> None:
         """Add the row of the open transaction."""

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflecto.core.model import Delivery, QueueEntry
-from reflecto.core.rules.outcomes import Relaying
+from reflecto.core.ports.store import Keep
+from reflecto.core.rules.outcomes import Relaying, Sending
 from reflecto.store.postgres.database import Database
-from reflecto.store.postgres.facts import Facts, Needs
+from reflecto.store.postgres.facts import Facts
+from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.reads import Gathered
 from reflecto.store.tables import QUEUES
 
@@ -27,20 +29,22 @@ class QueueVerbs:
     _database: Database
 
     async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
-        needs = Needs(devices=[each.device_id for each in deliveries])
-        size = sum(len(each.blob) for each in deliveries)
-        return await self._database.batches.run(needs, lambda facts: facts.append(deliveries), size)
+        return await self._database.batches.run(Needs(deliveries=deliveries), lambda facts: facts.append(deliveries))
 
-    async def relay_to_queues(self, owner_id: str, deliveries: Sequence[Delivery]) -> Relaying:
+    async def send_to_queues(self, deliveries: Sequence[Delivery], keep: Keep[Sending] | None = None) -> Sending:
+        needs = Needs(deliveries=deliveries, keep=keep)
+        return await self._database.batches.run(needs, lambda facts: facts.send(deliveries))
+
+    async def relay_to_queues(
+        self, owner_id: str, deliveries: Sequence[Delivery], keep: Keep[Relaying] | None = None
+    ) -> Relaying:
         def relay(facts: Facts) -> Relaying:
-            own = {each.id for each in facts.queues.values() if each.owner_id == owner_id}
+            own = {each.id for each in facts.devices_of(owner_id)}
             if not {each.device_id for each in deliveries} | {each.sender for each in deliveries} <= own:
                 return Relaying.DEVICE_GONE
             return Relaying.QUEUED if facts.append(deliveries) else Relaying.QUEUES_FULL
 
-        devices = [each.device_id for each in deliveries]
-        needs = Needs(owners=(owner_id,), devices=devices, relayed=devices)
-        return await self._database.batches.run(needs, relay, sum(len(each.blob) for each in deliveries))
+        return await self._database.batches.run(Needs(owners=(owner_id,), deliveries=deliveries, keep=keep), relay)
 
     async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
         rows = await self._database.reads.gathered(_READ, device_id, after, limit, now)

@@ -2,14 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from reflecto.core.model import Delivery, Interaction
 from reflecto.core.rules.interactions import is_retained
 from reflecto.core.rules.tethers import judge_abandonment, judge_hold
 from reflecto.store.postgres.database import Database
-from reflecto.store.postgres.facts import Facts, Needs
+from reflecto.store.postgres.facts import Facts
+from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.transactions import Transaction
 from reflecto.store.tables import INTERACTIONS
+
+_SPARE: Final = (
+    "UPDATE interactions SET awaited_until = $1::float8 WHERE id IN (SELECT id FROM interactions "
+    "WHERE status = 'pending' AND tether IS NOT NULL AND expires_at > $1::float8 AND NOT EXISTS "
+    "(SELECT 1 FROM processes WHERE id <> $2 AND live_until > clock_timestamp()) "
+    "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)"
+)
 
 
 class TetherVerbs:
@@ -50,7 +59,7 @@ class TetherVerbs:
                 facts.append(withdrawals)
             return ended
 
-        needs = Needs(interactions=(interaction_id,), devices=[each.device_id for each in withdrawals])
+        needs = Needs(interactions=(interaction_id,), deliveries=withdrawals)
         return await self._database.batches.run(needs, close)
 
     async def list_abandoned(self, now: float) -> list[Interaction]:
@@ -63,13 +72,7 @@ class TetherVerbs:
 
     async def spare_tethered(self, now: float) -> None:
         async def spare(transaction: Transaction) -> None:
-            # Only where no other process is live: its waits are not over.
-            await transaction.connection.execute(
-                "UPDATE interactions SET awaited_until = $1::float8 "
-                "WHERE status = 'pending' AND tether IS NOT NULL AND expires_at > $1::float8 AND NOT EXISTS "
-                "(SELECT 1 FROM processes WHERE id <> $2 AND live_until > clock_timestamp())",
-                now,
-                self._database.process_id,
-            )
+            # Only where no other process is live: its waits are not over. What a batch holds is being waited for.
+            await transaction.connection.execute(_SPARE, now, self._database.process_id)
 
         await self._database.transactions.run(spare)

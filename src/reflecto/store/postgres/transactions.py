@@ -8,15 +8,18 @@ from typing import Any, Final, TypeVar, cast
 
 import asyncpg
 
-from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.core.model import Device
+from reflecto.core.ports.store import AlreadyKeptError, Keep, StoreUnavailableError
 from reflecto.store.postgres.batches import Say
 from reflecto.store.postgres.changed import Changed
 from reflecto.store.postgres.connection import Connection
-from reflecto.store.postgres.facts import Facts, Needs
+from reflecto.store.postgres.facts import Facts
 from reflecto.store.postgres.locking import Locking
+from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, Waiting
 from reflecto.store.postgres.writer import Writer
 from reflecto.store.postgres.writing import write
+from reflecto.store.tables import DEVICES
 
 T = TypeVar("T")
 Body = Callable[["Transaction"], Awaitable[T]]
@@ -35,16 +38,43 @@ class Transaction:
         self._locking = locking
         self.facts: list[Facts] = []
         self.changed = Changed()
+        self._keep: Keep[Any] | None = None
 
     async def lock_installation(self) -> None:
         """Be the only one that founds an owner, or changes rows of two. Call it before `lock`."""
         await self.connection.execute(_LOCK_INSTALLATION)
 
-    async def lock(self, needs: Needs) -> Facts:
-        """Lock the owners that `needs` are about and load what they name; changes of it are written at the end."""
-        facts = await self._locking.lock(self.connection, [needs])
+    async def lock(self, needs: Needs, *, idle_only: bool = False) -> Facts:
+        """Lock the owners that `needs` are about and load what they name; changes of it are written at the end.
+
+        `idle_only`: leave out those that another transaction holds. Raises: AlreadyKeptError, for `run`.
+        """
+        facts = await self._locking.lock(self.connection, [needs], idle_only=idle_only)
         self.facts.append(facts)
+        if needs.keep is not None:
+            self._keep = needs.keep
+            kept = facts.replies.find(needs.keep)
+            if kept is not None:
+                raise AlreadyKeptError(kept)
         return facts
+
+    async def write(self, outcome: object) -> None:
+        """Write what the facts have changed, and the reply to what came of it where one is kept."""
+        if self._keep is not None:
+            self.facts[-1].replies.add(self._keep, outcome)
+        for facts in self.facts:
+            await write(self.connection, facts)
+            self.changed.add(facts.changed)
+
+    async def add_device(self, device: Device) -> None:
+        """Insert a device of an owner that is locked, or has just been made; queue for it from now on."""
+        await self.connection.execute(DEVICES.numbered_insert, *DEVICES.row(device))
+        self.facts[-1].add_device(device)
+
+    def forget_device(self, device_id: str) -> None:
+        """Say that the device was deleted: its streams end in every process."""
+        self.facts[-1].forget_device(device_id)
+        self.changed.ended_ids.add(device_id)
 
 
 class _Job(Waiting):
@@ -70,7 +100,7 @@ class Transactions:
     async def run(self, body: Body[T]) -> T:
         """Return what `body` returned, once it is durable. It may run more than once; one run counts.
 
-        Raises: StoreUnavailableError, nothing happened; OutcomeUnknownError, it may have.
+        Raises: StoreUnavailableError, nothing happened; OutcomeUnknownError, it may have; AlreadyKeptError.
         """
         if self._closed or len(self._waiting) >= WAITING_MAX:
             raise StoreUnavailableError("the store is closed" if self._closed else "the database has stalled")
@@ -104,15 +134,20 @@ class Transactions:
     async def _settle(self, job: _Job) -> None:
         async def work(connection: Connection) -> Any:
             transaction = Transaction(connection, self._locking)
-            result = await job.body(transaction)
-            for facts in transaction.facts:
-                await write(connection, facts)
-                transaction.changed.add(facts.changed)
+            try:
+                result = await job.body(transaction)
+            except AlreadyKeptError as error:  # which is as good as that reply only once this has committed
+                return error
+            await transaction.write(result)
             await self._say(connection, transaction.changed)
             return result
 
         try:
-            job.succeed(await self._writer.commit(work))
+            result = await self._writer.commit(work)
+            if isinstance(result, AlreadyKeptError):
+                job.fail(result)
+            else:
+                job.succeed(result)
         except (asyncpg.PostgresError, StoreUnavailableError) as error:
             job.fail(StoreUnavailableError(str(error)))
         except Exception as error:

@@ -5,53 +5,67 @@ from typing import Any, Final
 from reflecto.core.model import Interaction
 from reflecto.store.postgres.connection import Connection
 from reflecto.store.postgres.facts import Facts
-from reflecto.store.table import numbered
+from reflecto.store.table import unnested
 from reflecto.store.tables import INTERACTIONS, TAPS
 
-_INSERT_QUEUE: Final = (
+_TAP_TYPES: Final = ("bigint", "bigint", "text", "text", "bytea", "bytea")
+_TYPES: Final = (
+    *("text", "text", "text", "boolean", "bytea", "bytea", "bytea", "bigint", "bigint", "bigint", "text", "bigint"),
+    *_TAP_TYPES,
+    *("bigint", "float8", "text"),
+)
+_CHANGING: Final = ("status", "ended_at", "reason", "awaited_until", *TAPS.names)
+
+_CREATE: Final = f"INSERT INTO interactions ({INTERACTIONS.columns}) SELECT * FROM {unnested(_TYPES)}"
+_CHANGE: Final = (
+    f"UPDATE interactions SET {', '.join(f'{name} = now.{name}' for name in _CHANGING)} "
+    f"FROM {unnested(('text', 'text', 'bigint', 'text', 'float8', *_TAP_TYPES))} AS now (id, {', '.join(_CHANGING)}) "
+    "WHERE interactions.id = now.id"
+)
+_APPEND: Final = (
     "INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic) SELECT * FROM "
     "unnest($1::text[], $2::bigint[], $3::text[], $4::bytea[], $5::bigint[], $6::text[], $7::text[])"
 )
-_DELETE_QUEUE: Final = (
+_DROP: Final = (
     "DELETE FROM queue USING unnest($1::text[], $2::bigint[]) AS gone (device_id, seq) "
     "WHERE queue.device_id = gone.device_id AND queue.seq = gone.seq"
 )
-_UPDATE_QUEUES: Final = (
+_COUNT: Final = (
     "UPDATE devices SET last_seq = now.last_seq, queue_entries = now.entries, queue_bytes = now.bytes, "
     "relayed_entries = now.relayed_entries, relayed_bytes = now.relayed_bytes "
     "FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) "
     "AS now (id, last_seq, entries, bytes, relayed_entries, relayed_bytes) WHERE devices.id = now.id"
 )
-_END: Final = (
-    "UPDATE interactions SET status = $2, ended_at = $3, reason = $4, awaited_until = $5, "
-    f"({TAPS.columns}) = ROW({numbered(len(TAPS.names), 6)}) WHERE id = $1"
-)
 
 
 async def write(connection: Connection, facts: Facts) -> None:
-    """Write every change, one statement a table."""
+    """Write every change. Rows go in order, as everybody takes them."""
     if facts.created:
-        await connection.executemany(INTERACTIONS.numbered_insert, [INTERACTIONS.row(each) for each in facts.created])
-    if facts.altered:
-        await connection.executemany(_END, [_end_row(each) for each in facts.altered.values()])
+        rows = [INTERACTIONS.row(facts.interactions[each]) for each in facts.created]
+        await connection.execute(_CREATE, *map(list, zip(*rows, strict=True)))
+    if altered := sorted(facts.altered.difference(facts.created)):
+        rows = [_changed_row(facts.interactions[each]) for each in altered]
+        await connection.execute(_CHANGE, *map(list, zip(*rows, strict=True)))
     if facts.appended:
-        await connection.execute(_INSERT_QUEUE, *map(list, zip(*facts.appended, strict=True)))
+        await connection.execute(_APPEND, *map(list, zip(*facts.appended, strict=True)))
     if facts.dropped:
-        await connection.execute(_DELETE_QUEUE, *map(list, zip(*facts.dropped, strict=True)))
+        await connection.execute(_DROP, *map(list, zip(*facts.dropped, strict=True)))
     if facts.counted:
-        rows = [
+        counts = [
             (each.id, each.last_seq, each.entries, each.bytes, each.relayed_entries, each.relayed_bytes)
-            for each in (facts.queues[each] for each in facts.counted)
+            for each in (facts.queues[each] for each in sorted(facts.counted))
         ]
-        await connection.execute(_UPDATE_QUEUES, *map(list, zip(*rows, strict=True)))
+        await connection.execute(_COUNT, *map(list, zip(*counts, strict=True)))
+    await facts.replies.write(connection)
 
 
-def _end_row(interaction: Interaction) -> list[Any]:
+def _changed_row(interaction: Interaction) -> list[Any]:
+    tap = TAPS.absent if interaction.tap is None else TAPS.row(interaction.tap)
     return [
         interaction.id,
         interaction.status,
         interaction.ended_at,
         interaction.reason,
         interaction.awaited_until,
-        *(TAPS.absent if interaction.tap is None else TAPS.row(interaction.tap)),
+        *tap,
     ]

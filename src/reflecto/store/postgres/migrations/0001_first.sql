@@ -49,6 +49,7 @@ CREATE TABLE setup_codes (
 );
 CREATE INDEX setup_codes_by_owner ON setup_codes (owner_id);
 CREATE INDEX setup_codes_by_phone ON setup_codes (phone_id);
+CREATE INDEX setup_codes_by_expiry ON setup_codes (expires_at);
 
 CREATE TABLE tokens (
     id           text PRIMARY KEY,
@@ -211,6 +212,18 @@ CREATE TABLE emergency_deliveries (
     PRIMARY KEY (receipt, device_id)
 );
 CREATE INDEX emergency_deliveries_by_device ON emergency_deliveries (device_id);
+
+-- First replies to requests under an Idempotency-Key. `mark` is made of the caller's secret and that key, and so is the
+-- key under which the reply is sealed: neither can be read here.
+CREATE TABLE kept_replies (
+    mark       bytea PRIMARY KEY,
+    owner_id   text NOT NULL REFERENCES owners (id) ON DELETE CASCADE,
+    sealed     bytea NOT NULL,
+    expires_at bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0.01);
+ALTER TABLE kept_replies ALTER COLUMN sealed SET STORAGE EXTERNAL; -- ciphertext does not get smaller
+CREATE INDEX kept_replies_by_owner ON kept_replies (owner_id);
+CREATE INDEX kept_replies_by_expiry ON kept_replies (expires_at);
 
 CREATE TABLE monthly_counts (
     token_id text PRIMARY KEY REFERENCES tokens (id) ON DELETE CASCADE,

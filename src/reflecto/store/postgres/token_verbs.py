@@ -1,0 +1,106 @@
+"""The store's verbs on sender tokens."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from reflecto.core.model import Token
+from reflecto.core.ports.store import Keep
+from reflecto.core.rules.additions import judge_token
+from reflecto.core.rules.outcomes import Addition
+from reflecto.store.postgres.database import Database
+from reflecto.store.postgres.needs import Needs
+from reflecto.store.postgres.reads import Gathered
+from reflecto.store.postgres.transactions import Transaction
+from reflecto.store.tables import TOKENS
+
+_COLUMNS: Final = ", ".join(f"tokens.{name}" for name in TOKENS.names)
+_FIND: Final = Gathered(
+    f"SELECT wanted.place, {_COLUMNS} FROM unnest($1::bytea[]) WITH ORDINALITY AS wanted (hash, place) "
+    "JOIN tokens ON tokens.hash = wanted.hash AND tokens.revoked_at IS NULL"
+)
+_FIND_SHORT: Final = Gathered(
+    f"SELECT wanted.place, {_COLUMNS} FROM unnest($1::bytea[]) WITH ORDINALITY AS wanted (hash, place) "
+    "JOIN tokens ON tokens.short_hash = wanted.hash AND tokens.revoked_at IS NULL"
+)
+
+
+class TokenVerbs:
+    """Part of `PostgresStore`; see `core.ports.store.Store` for what each verb promises."""
+
+    _database: Database
+
+    async def find_token(self, token_hash: bytes) -> Token | None:
+        rows = await self._database.reads.gathered(_FIND, token_hash)
+        return TOKENS.of(rows[0]) if rows else None
+
+    async def find_token_by_short_form(self, short_hash: bytes) -> Token | None:
+        rows = await self._database.reads.gathered(_FIND_SHORT, short_hash)
+        return TOKENS.of(rows[0]) if rows else None
+
+    async def keep_short_form(self, token_id: str, short_hash: bytes) -> None:
+        async def keep(transaction: Transaction) -> None:
+            await transaction.connection.execute(
+                "UPDATE tokens SET short_hash = $2 WHERE id = $1", token_id, short_hash
+            )
+
+        await self._database.transactions.run(keep)
+
+    async def add_token(
+        self, token: Token, phone_id: str | None = None, keep: Keep[Addition] | None = None
+    ) -> Addition:
+        async def add(transaction: Transaction) -> Addition:
+            devices = () if phone_id is None else (phone_id,)
+            facts = await transaction.lock(Needs(owners=(token.owner_id,), devices=devices, keep=keep))
+            live = await transaction.connection.fetchval(
+                "SELECT count(*) FROM tokens WHERE owner_id = $1 AND revoked_at IS NULL", token.owner_id
+            )
+            is_phone_there = phone_id is None or phone_id in facts.queues
+            addition = judge_token(live, is_maker_there=token.owner_id in facts.owners and is_phone_there)
+            if addition is Addition.ADDED:
+                await transaction.connection.execute(TOKENS.numbered_insert, *TOKENS.row(token))
+            return addition
+
+        return await self._database.transactions.run(add)
+
+    async def list_tokens(self, owner_id: str) -> list[Token]:
+        rows = await self._database.reads.rows(
+            f"{TOKENS.select} WHERE owner_id = $1 AND revoked_at IS NULL ORDER BY created_at, id", owner_id
+        )
+        return [TOKENS.of(row) for row in rows]
+
+    async def revoke_token(self, owner_id: str, token_id: str, now: float) -> bool:
+        async def revoke(transaction: Transaction) -> bool:
+            await transaction.lock(Needs(owners=(owner_id,)))
+            revoked = await transaction.connection.fetchval(
+                "UPDATE tokens SET revoked_at = $3 WHERE id = $1 AND owner_id = $2 AND revoked_at IS NULL "
+                "RETURNING true",
+                token_id,
+                owner_id,
+                int(now),
+            )
+            if revoked is None:
+                return False
+            await transaction.connection.execute("DELETE FROM reminders WHERE token_id = $1", token_id)
+            return True
+
+        return await self._database.transactions.run(revoke)
+
+    async def load_monthly_counts(self, month: str) -> dict[str, int]:
+        rows = await self._database.reads.rows("SELECT token_id, count FROM monthly_counts WHERE month = $1", month)
+        return {row[0]: row[1] for row in rows}
+
+    async def record_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
+        async def record(transaction: Transaction) -> None:
+            await transaction.connection.execute("DELETE FROM monthly_counts WHERE month <> $1", month)
+            token_ids = sorted(counts)
+            await transaction.connection.execute(
+                "INSERT INTO monthly_counts (token_id, month, count) SELECT tokens.id, $1, given.count "
+                "FROM unnest($2::text[], $3::bigint[]) AS given (token_id, count) "
+                "JOIN tokens ON tokens.id = given.token_id "
+                "ON CONFLICT (token_id) DO UPDATE SET month = excluded.month, count = excluded.count",
+                month,
+                token_ids,
+                [counts[each] for each in token_ids],
+            )
+
+        await self._database.transactions.run(record)
