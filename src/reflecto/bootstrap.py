@@ -31,6 +31,7 @@ from reflecto.api.watched import Watched
 from reflecto.api.webapp import webapp_routes
 from reflecto.bundle import bundle_state
 from reflecto.config import Settings
+from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER
 from reflecto.core.clock import Clock, SystemClock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.devices import Devices
@@ -153,7 +154,7 @@ class Services(UseCases):
             pushover_reader=PushoverReader(),
             open_calls=OpenCalls(),
             mcp=McpEndpoint(hub, clock, hub.closed),
-            health={"status": "ok", "version": version(), "app": bundle_state()},
+            health={"status": "ok", "version": version(), "app": bundle_state(), "repeats": IDEMPOTENCY_KEY_HEADER},
             readiness=Readiness(store, clock),
             reference=Reference(store, clock),
             watched=Watched(

@@ -58,7 +58,7 @@ async def test_open_streams_and_long_polls_are_counted_while_they_are_open(
 
 async def test_health_names_the_version_with_its_commit_and_how_the_app_stands(server: RunningServer):
     health = (await server.http.get("/healthz")).json()
-    assert health == {"status": "ok", "version": version(), "app": "current"}
+    assert health == {"status": "ok", "version": version(), "app": "current", "repeats": "Idempotency-Key"}
 
 
 async def test_requests_are_counted_by_the_routes_template_the_method_and_the_status(

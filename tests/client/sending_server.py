@@ -26,16 +26,26 @@ class SendingServer(AskerServer):
         self.warnings: list[dict[str, str]] = []
         self.reached = [DEVICE]
         self.health_app = "current"
+        self.knows_keys = True
+        self.kept: dict[str, tuple[str, dict[str, Any], Reply]] = {}
 
     def _handle(self, request: Received) -> Reply:
         if request.path.startswith("/v1/interactions"):
             return super()._handle(request)
         if request.path == "/healthz":
-            return Reply.json(200, {"status": "ok", "version": "0.1.0", "app": self.health_app})
+            repeats = {"repeats": "Idempotency-Key"} if self.knows_keys else {}
+            return Reply.json(200, {"status": "ok", "version": "0.1.0", "app": self.health_app, **repeats})
         if request.headers.get("authorization") != f"Bearer {TOKEN}":
             return Reply.json(401, {"error": "invalid_token"})
         if request.method == "POST":
-            return self._accept(request.path, request.json)
+            key = request.headers.get("idempotency-key", "")
+            if not (self.knows_keys and key):
+                return self._accept(request.path, request.json)
+            if key not in self.kept:
+                self.kept[key] = (request.path, request.json, self._accept(request.path, request.json))
+            *same, reply = self.kept[key]
+            assert same == [request.path, request.json]
+            return reply
         if request.method == "DELETE":
             known = self.reminders.pop(request.path.removeprefix("/v1/reminders/"), None)
             return Reply(204, b"") if known else Reply.error(404, "not_found")

@@ -99,28 +99,75 @@ def calls(client: Reflecto) -> dict[str, Callable[[], Any]]:
 
 @pytest.mark.parametrize("call", ["send", "ring", "remind", "send_file"])
 @pytest.mark.parametrize("lost", [lost_after_handling, lost_before_handling])
-def test_a_lost_reply_is_reported_as_unknown_and_nothing_is_sent_twice(
+def test_after_a_lost_reply_it_is_sent_again_and_arrives_once(
     server: SendingServer, connect: Connect, clock: FakeClock, call: str, lost: Any
 ):
+    server.faults["POST"] += [lost, lost]
+    assert calls(connect())[call]()
+    posted = [each for each in server.received if each.method == "POST"]
+    assert len(posted) == 3
+    assert len({each.headers["idempotency-key"] for each in posted}) == 1
+    assert len(server.accepted) == 1
+    assert len(clock.pauses) == 2
+
+
+def test_each_call_has_a_key_of_its_own(server: SendingServer, connect: Connect):
+    client = connect()
+    for _ in range(2):
+        for call in calls(client).values():
+            call()
+    assert len(server.accepted) == len(server.kept) == 8
+
+
+@pytest.mark.parametrize("call", ["send", "ring", "remind", "send_file"])
+@pytest.mark.parametrize("lost", [lost_after_handling, lost_before_handling])
+def test_a_server_older_than_keys_is_not_sent_it_twice_and_the_outcome_is_said_to_be_unknown(
+    server: SendingServer, connect: Connect, clock: FakeClock, call: str, lost: Any
+):
+    server.knows_keys = False
     server.faults["POST"].append(lost)
     with pytest.raises(reflecto.OutcomeUnknown, match="may have been accepted or not") as caught:
         calls(connect())[call]()
     assert isinstance(caught.value.__cause__, reflecto.Unreachable)
-    assert [each.method for each in server.received] == ["POST"]
-    assert clock.pauses == []
+    assert [each.method for each in server.received] == ["POST", "GET"]
+    assert len(clock.pauses) == 1
+
+
+def test_where_no_reply_ever_comes_the_outcome_is_unknown(server: SendingServer, connect: Connect, clock: FakeClock):
+    server.faults["POST"] += [lost_after_handling] * 99
+    with pytest.raises(reflecto.OutcomeUnknown) as caught:
+        connect(retry_for=30).send("Done")
+    assert isinstance(caught.value.__cause__, reflecto.Unreachable)
+    assert len(server.accepted) == 1
+    assert sum(clock.pauses) == pytest.approx(30)
+
+
+def test_one_try_is_one_try(server: SendingServer, connect: Connect):
+    server.faults["POST"].append(lost_after_handling)
+    with pytest.raises(reflecto.OutcomeUnknown):
+        connect(retry_for=0).send("Done")
+    assert len(server.received) == 1
 
 
 @pytest.mark.parametrize(
     "reply",
     [not_from_reflecto(502), not_from_reflecto(503), not_from_reflecto(504), Reply.error(500, "internal_error")],
 )
-def test_what_failed_behind_the_request_is_unknown_too(server: SendingServer, connect: Connect, reply: Reply):
+@pytest.mark.parametrize("knows_keys", [True, False])
+def test_what_failed_behind_the_request_is_sent_again_where_that_is_safe(
+    server: SendingServer, connect: Connect, reply: Reply, *, knows_keys: bool
+):
+    server.knows_keys = knows_keys
     server.faults["POST"].append(replying(reply))
+    if knows_keys:
+        connect().send("Done")
+        assert len(server.accepted) == 1
+        return
     with pytest.raises(reflecto.OutcomeUnknown) as caught:
         connect().send("Done")
     assert isinstance(caught.value.__cause__, reflecto.ServerError)
     assert caught.value.exit_code == 10
-    assert len(server.received) == 1
+    assert server.accepted == []
 
 
 def test_while_no_connection_comes_about_it_tries_again_and_sends_once(
@@ -268,9 +315,8 @@ def test_the_clock_is_asked_for_again_but_the_reminder_is_not_set_twice(
 ):
     server.faults["GET"] += [lost_before_handling, replying(not_from_reflecto(502))]
     server.faults["POST"].append(lost_after_handling)
-    with pytest.raises(reflecto.OutcomeUnknown):
-        connect().remind("Stand-up", timedelta(minutes=10))
-    assert len(clock.pauses) == 2
+    connect().remind("Stand-up", timedelta(minutes=10))
+    assert len(clock.pauses) == 3
     assert len(server.accepted) == 1
 
 

@@ -180,3 +180,24 @@ def test_a_server_that_is_not_there_is_said_to_be_out_of_reach():
 
     with pytest.raises(UnreachableError, match="cannot be reached"):
         asyncio.run(main())
+
+
+def test_a_reply_that_is_lost_is_asked_for_again_under_the_same_key(tmp_path: Path):
+    seen: list[Request] = []
+    whole = reply(201, ENROLLED)
+
+    async def lose_the_first(request: Request, writer) -> None:
+        seen.append(request)
+        writer.write(whole if len(seen) == 2 else b"")
+
+    enrolling(lose_the_first, tmp_path / "s.json")
+    assert len(seen) == 2
+    assert len({(each.headers["idempotency-key"], each.body) for each in seen}) == 1
+    assert (tmp_path / "s.json").exists()
+
+
+def test_a_server_that_breaks_off_each_time_is_out_of_reach(tmp_path: Path):
+    seen: list[Request] = []
+    with pytest.raises(UnreachableError):
+        enrolling(replying(b"", seen), tmp_path / "s.json")
+    assert len(seen) == 3

@@ -12,10 +12,10 @@ from reflecto.contract.devices import EnrollRequest
 from reflecto.contract.errors import INVALID_IDEMPOTENCY_KEY
 from reflecto.contract.ids import normalize_setup_code
 from reflecto.contract.limits import IDEMPOTENCY_KEY_MAX_CHARS
+from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER
 from reflecto.core.model import Device
 from reflecto.core.sender import Sender
 
-HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotent-Replayed"
 
 
@@ -36,7 +36,7 @@ def by_pairing(call: Call, _caller: None, _body: object) -> str:
 
 def read_key(call: Call) -> str | None:
     """Return the Idempotency-Key as it came. None: there is none. Raises: ApiError `invalid_idempotency_key`."""
-    given = [value for name, value in call.scope["headers"] if name == HEADER.lower().encode()]
+    given = [value for name, value in call.scope["headers"] if name == IDEMPOTENCY_KEY_HEADER.lower().encode()]
     if not given:
         return None
     key = str(given[0].decode("latin-1")).strip()

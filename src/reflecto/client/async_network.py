@@ -40,12 +40,11 @@ class AsyncNetwork:
 
     async def perform(self, request: HttpRequest) -> Outcome:
         """Send the request and return its reply or failure."""
-        headers = {} if request.body is None else {"Content-Type": "application/json"}
         connect_seconds = min(request.timeout_seconds, self._connect_seconds)
         timeout = httpx.Timeout(request.timeout_seconds, connect=connect_seconds)
         try:
             async with self._http.stream(
-                request.method, request.path, content=request.body, headers=headers, timeout=timeout
+                request.method, request.path, content=request.body, headers=request.headers, timeout=timeout
             ) as response:
                 until = self._clock() + request.timeout_seconds
                 body = await self._read_bounded(response, request.reply_max_bytes, until)

@@ -75,7 +75,7 @@ class Network:
         return Outcome(self._clock(), reply)
 
     def _exchange(self, connection: _Connection, request: HttpRequest) -> HttpReply:
-        headers = self._headers | ({} if request.body is None else {"Content-Type": "application/json"})
+        headers = self._headers | request.headers
         connection.sock.settimeout(request.timeout_seconds)
         connection.request(request.method, self._prefix + request.path, request.body, headers)
         until = time.monotonic() + request.timeout_seconds

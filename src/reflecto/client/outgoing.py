@@ -2,6 +2,7 @@
 
 import json
 import math
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -82,8 +83,8 @@ def devices_request() -> HttpRequest:
     return HttpRequest("GET", "/v1/devices")
 
 
-def clock_request() -> HttpRequest:
-    """Build a request whose reply tells the server's time in its Date header."""
+def health_request() -> HttpRequest:
+    """Build a request whose reply tells the server's time in its Date header, and what it knows."""
     return HttpRequest("GET", "/healthz")
 
 
@@ -108,9 +109,9 @@ def moment_ahead(ahead: timedelta, server_now: float) -> int:
 
 
 def _post(path: str, **fields: Any) -> HttpRequest:
-    """ASCII JSON carries any text: refusing a lone surrogate is up to the server."""
+    """Build a request with a key of its own. ASCII JSON carries any text; a lone surrogate the server refuses."""
     given = {name: value for name, value in fields.items() if value is not None}
-    return HttpRequest("POST", path, json.dumps(given).encode())
+    return HttpRequest("POST", path, json.dumps(given).encode(), idempotency_key=str(uuid.uuid4()))
 
 
 def _selector(device: Devices | None) -> str | None:

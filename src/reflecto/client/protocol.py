@@ -21,13 +21,23 @@ HOLD_MAX_SECONDS: Final = 50  # a long poll; proxies commonly cut an idle connec
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """`path` is relative to the base URL; `timeout_seconds` bounds each of connecting, sending and replying."""
+    """`path` is relative to the base URL; `timeout_seconds` bounds each of connecting, sending and replying.
+
+    `idempotency_key`: sent along with it, the same at each try.
+    """
 
     method: str
     path: str
     body: bytes | None = field(default=None, repr=False)
     timeout_seconds: float = REQUEST_TIMEOUT_SECONDS
     reply_max_bytes: int = REPLY_MAX_BYTES
+    idempotency_key: str | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Its own headers, beside those of every request."""
+        kind = {} if self.body is None else {"Content-Type": "application/json"}
+        return kind if self.idempotency_key is None else {**kind, "Idempotency-Key": self.idempotency_key}
 
     def within(self, seconds: float) -> "HttpRequest":
         """Return the same request with a timeout of at most `seconds`, though never below one second."""

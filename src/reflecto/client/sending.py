@@ -1,6 +1,7 @@
-"""The calls that send, as flows. The server does not recognise a repeat of these, as it does for questions.
+"""The calls that send, as flows. Each request has an Idempotency-Key, so that the server knows a repeat of it.
 
-So a request is sent again only while it surely was not accepted; after that a lost reply raises OutcomeUnknown.
+A server older than these keys does not. So after a lost reply it is asked first; where it knows none, the request is
+not sent again, and OutcomeUnknown says so.
 """
 
 from collections.abc import Callable
@@ -8,32 +9,58 @@ from datetime import timedelta
 from functools import partial
 
 from reflecto.client import errors
-from reflecto.client.flows import Flow, T, try_until
-from reflecto.client.outgoing import Devices, cancel_reminder_request, clock_request, moment_ahead, remind_request
+from reflecto.client.flows import Flow, Pause, T, try_until
+from reflecto.client.outgoing import Devices, cancel_reminder_request, health_request, moment_ahead, remind_request
 from reflecto.client.protocol import HttpReply, HttpRequest
 from reflecto.client.results import ReminderSet
 from reflecto.client.retry import RetryRules, is_surely_not_accepted
-from reflecto.client.sent_replies import read_clock, read_nothing, read_reminder_set
+from reflecto.client.sent_replies import read_clock, read_knows_keys, read_nothing, read_reminder_set
 
 
 def submit(request: HttpRequest, read: Callable[[HttpReply], T], *, now: float, rules: RetryRules) -> Flow[T]:
-    """Send a request that would take effect twice if it were sent twice.
+    """Send a request so that it takes effect once, however often a reply is lost.
 
     Raises: OutcomeUnknown, Unreachable if no connection came about, ApiError, BrokenContract.
     """
+    until = now + rules.give_up_seconds
     try:
         result, _, _ = yield from try_until(
-            partial(_same, request),
-            read,
-            now=now,
-            until=now + rules.give_up_seconds,
-            rules=rules,
-            may_repeat=is_surely_not_accepted,
+            partial(_same, request), read, now=now, until=until, rules=rules, may_repeat=is_surely_not_accepted
         )
     except (errors.Unreachable, errors.ServerError) as error:
         if is_surely_not_accepted(error):
             raise
-        raise errors.OutcomeUnknown(f"it may have been accepted or not, and was not sent again: {error}") from error
+        doubt = error
+    else:
+        return result
+    try:
+        return (yield from _repeat(request, read, doubt, until=until, rules=rules))
+    except (errors.Unreachable, errors.ServerError) as error:
+        raise errors.OutcomeUnknown(f"it may have been accepted or not: {error}") from error
+
+
+def _repeat(
+    request: HttpRequest,
+    read: Callable[[HttpReply], T],
+    doubt: errors.Unreachable | errors.ServerError,
+    *,
+    until: float,
+    rules: RetryRules,
+) -> Flow[T]:
+    """Send again what may have been accepted, if the server knows its key. Raises: `doubt` where it does not."""
+    delay = rules.delay_seconds(doubt, 0, is_waiting=False)
+    if delay is None or not rules.give_up_seconds:
+        raise doubt
+    now = (yield Pause(delay, because=doubt)).now
+    try:
+        knows_keys, _, now = yield from try_until(
+            partial(_same, health_request()), read_knows_keys, now=now, until=until, rules=rules
+        )
+    except errors.ReflectoError:
+        raise doubt from None
+    if not knows_keys:
+        raise doubt
+    result, _, _ = yield from try_until(partial(_same, request), read, now=now, until=until, rules=rules)
     return result
 
 
@@ -59,7 +86,7 @@ def remind_in(
 
     `local_now` (Unix seconds) stands in where the reply has no Date. Raises: as `submit`.
     """
-    server_now = yield from fetch(clock_request(), read_clock, now=now, rules=rules)
+    server_now = yield from fetch(health_request(), read_clock, now=now, rules=rules)
     at = moment_ahead(ahead, local_now if server_now is None else server_now)
     return (yield from submit(remind_request(message, at, title, device), read_reminder_set, now=now, rules=rules))
 

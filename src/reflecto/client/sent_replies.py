@@ -11,8 +11,13 @@ from reflecto.client.results import Caveat, Delivery, DeviceStatus, Reminder, Re
 from reflecto.contract import messages as wire
 from reflecto.contract.devices import DeviceList
 from reflecto.contract.ids import IdPrefix, is_id
+from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER
 
 M = TypeVar("M", bound=msgspec.Struct)
+
+
+class _Health(msgspec.Struct, frozen=True):
+    repeats: str | None = None  # an older server does not say
 
 
 def read_sent(reply: HttpReply) -> Sent:
@@ -71,6 +76,13 @@ def read_clock(reply: HttpReply) -> float | None:
     if reply.status != 200:
         raise_refusal(reply)
     return reply.sent_at
+
+
+def read_knows_keys(reply: HttpReply) -> bool:
+    """Tell whether the server recognises repeats by their Idempotency-Key. Raises: ApiError, BrokenContract."""
+    if reply.status != 200:
+        raise_refusal(reply)
+    return decode(reply, _Health).repeats == IDEMPOTENCY_KEY_HEADER
 
 
 def _accepted(reply: HttpReply, model: type[M]) -> M:

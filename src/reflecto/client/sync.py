@@ -209,9 +209,10 @@ class Reflecto:
     ) -> Sent:
         """Send a notification. Returning means: durably in the queue of every device in `delivered_to`.
 
-        The server does not recognise a repeat. So this tries again only while the message surely was not accepted
-        (no connection, 429, 503); where a reply is lost after that, OutcomeUnknown leaves it to the caller whether
-        twice is better than perhaps not at all.
+        Each call has a key of its own, under which the server recognises a repeat: where a reply is lost it is sent
+        again, for up to `retry_for`, and arrives once. A server older than these keys is asked first and not sent it
+        twice; then, and where no reply ever comes, OutcomeUnknown leaves it to the caller whether twice is better than
+        perhaps not at all.
 
         Args:
             message: 1-1500 bytes of UTF-8.

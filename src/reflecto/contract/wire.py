@@ -18,6 +18,7 @@ from reflecto.contract.visibility import seen_of
 
 M = TypeVar("M", bound="Request")
 
+IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"  # of every request that creates and has no key in its body
 NOT_BLANK: Final = r"\S"  # as much of `is_not_blank` as a schema can say
 
 

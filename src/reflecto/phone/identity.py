@@ -1,5 +1,6 @@
 """Becoming one of the owner's devices: keys made here, a one-time code redeemed at the server."""
 
+import uuid
 from typing import Final, NamedTuple
 
 import httpx
@@ -11,6 +12,7 @@ from reflecto.contract.ids import normalize_setup_code
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.links import read_web_link
 from reflecto.contract.loopback import is_loopback
+from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER
 from reflecto.crypto.encoding import encode_base64
 from reflecto.crypto.envelopes import BadKeyError, BoxKeys, shared_key
 from reflecto.phone.effects import Enrolled
@@ -21,6 +23,7 @@ from reflecto.phone.state import FEATURES, HeldToken, Identity, PhoneState
 
 ENROLL_PATH: Final = "/v1/enroll"
 LINK_PATH: Final = "/enroll"  # the page that a setup link opens
+REDEEM_TRIES: Final = 3  # where the connection breaks before there is a reply
 
 
 class EnrolmentError(Exception):
@@ -125,14 +128,16 @@ def enrolled(identity: Identity, *, founded: bool) -> Enrolled:
 
 
 async def _redeem(http: httpx.AsyncClient, url: str, request: EnrollRequest) -> EnrollResponse:
-    try:
-        response = await http.post(
-            f"{url}{ENROLL_PATH}",
-            content=msgspec.json.encode(request),
-            headers={"Content-Type": "application/json"},
-        )
-    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last: a name that cannot be encoded
-        raise UnreachableError(f"{url}: {describe_failure(error)}") from None
+    body = msgspec.json.encode(request)
+    # The code is used up once the server has it: where the reply is lost, the same request under its key gets it.
+    headers = {"Content-Type": "application/json", IDEMPOTENCY_KEY_HEADER: str(uuid.uuid4())}
+    for tries_left in reversed(range(REDEEM_TRIES)):
+        try:
+            response = await http.post(f"{url}{ENROLL_PATH}", content=body, headers=headers)
+            break
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last: a name that cannot be encoded
+            if not tries_left or not isinstance(error, (httpx.ReadError, httpx.RemoteProtocolError)):
+                raise UnreachableError(f"{url}: {describe_failure(error)}") from None
     if response.status_code != httpx.codes.CREATED:
         refusal = read_refusal(response)
         if refusal is None:

@@ -1,5 +1,6 @@
 """Sender tokens, listed, made and revoked in the name of this phone. Source: docs/protocol.md "Devices and tokens"."""
 
+import uuid
 from typing import Any, Final, TypeVar
 
 import httpx
@@ -8,6 +9,7 @@ import msgspec
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.refusals import Refusal
 from reflecto.contract.tokens import CreateTokenRequest, NewToken, TokenList, TokenState
+from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER
 from reflecto.phone.replies import describe_failure, read_refusal
 from reflecto.phone.state import Identity
 
@@ -64,7 +66,14 @@ class TokenCalls:
     def create(self, request: CreateTokenRequest) -> NewToken:
         """Make a token; its plaintext is in this reply only."""
         fields = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
-        return self._read(self._call("POST", "/v1/tokens", fields), httpx.codes.CREATED, NewToken)
+        key = str(uuid.uuid4())
+        try:
+            response = self._call("POST", "/v1/tokens", fields, key)
+        except LostReplyError:
+            if not self._knows_keys():
+                raise
+            response = self._call("POST", "/v1/tokens", fields, key)
+        return self._read(response, httpx.codes.CREATED, NewToken)
 
     def revoke(self, token_id: str) -> None:
         """Revoke a token for the very next request, and withdraw its questions."""
@@ -72,10 +81,21 @@ class TokenCalls:
         if response.status_code != httpx.codes.NO_CONTENT:
             self._refuse(response)
 
-    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
+    def _knows_keys(self) -> bool:
+        """Tell whether the server recognises a repeat by its key; an older one does not."""
+        try:
+            health = read_json(self._call("GET", "/healthz").content, dict[str, Any])
+        except (UnreachableError, UnreadableJsonError):
+            return False
+        return health.get("repeats") == IDEMPOTENCY_KEY_HEADER
+
+    def _call(
+        self, method: str, path: str, body: dict[str, Any] | None = None, key: str | None = None
+    ) -> httpx.Response:
+        headers = self._auth if key is None else {**self._auth, IDEMPOTENCY_KEY_HEADER: key}
         try:
             return self._http.request(
-                method, f"{self._base}{path}", json=body, headers=self._auth, timeout=TIMEOUT_SECONDS
+                method, f"{self._base}{path}", json=body, headers=headers, timeout=TIMEOUT_SECONDS
             )
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL) as error:
             raise UnreachableError(f"{self._base}: {describe_failure(error)}") from None

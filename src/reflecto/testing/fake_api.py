@@ -19,7 +19,7 @@ from reflecto.contract.interactions import (
     InteractionState,
     SimulateRequest,
 )
-from reflecto.contract.wire import decode_request
+from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER, decode_request
 
 PHONE: Final = messages.DeliveredTo(f"dev_{0:032x}", "cli")
 _QUESTION: Final = re.compile(r"/v1/interactions/(?P<id>int_[0-9a-f]{32})(?P<simulate>/simulate)?(\?(?P<query>.*))?")
@@ -65,19 +65,35 @@ class FakeApi:
         self._authorization = f"Bearer {token}"
         self._states: dict[str, InteractionState] = {}
         self._by_key: dict[str, str] = {}
+        self._replies: dict[str, tuple[str, bytes, Reply]] = {}
         self._reminders: dict[str, messages.ReminderState] = {}
 
-    def reply_to(self, method: str, target: str, authorization: str | None, body: bytes) -> Reply:
+    def reply_to(
+        self, method: str, target: str, authorization: str | None, body: bytes, key: str | None = None
+    ) -> Reply:
         """Handle one request; whatever is refused has the real server's code."""
         try:
             if target == "/healthz":
-                return Reply(200, {"status": "ok", "version": __version__})
+                return Reply(200, {"status": "ok", "version": __version__, "repeats": IDEMPOTENCY_KEY_HEADER})
             if authorization != self._authorization:
                 return Reply(401, {"error": "invalid_token"})
-            return self._route(method, target, body)
+            return self._once(key, method, target, body)
         except ApiError as error:
             described = {"code": error.spec.code, "message": error.message, "details": error.details or {}}
             return Reply(error.spec.status, {"error": described})
+
+    def _once(self, key: str | None, method: str, target: str, body: bytes) -> Reply:
+        """Reply to a repeat under its Idempotency-Key with the first reply."""
+        if key is None or method != "POST" or target.startswith("/v1/interactions"):
+            return self._route(method, target, body)
+        first = self._replies.get(key)
+        if first is None:
+            reply = self._route(method, target, body)
+            self._replies[key] = (target, body, reply)
+            return reply
+        if first[:2] != (target, body):
+            raise ApiError(errors.IDEMPOTENCY_KEY_REUSED)
+        return first[2]._replace(headers={"Idempotent-Replayed": "true"})
 
     def _route(self, method: str, target: str, body: bytes) -> Reply:
         if found := _QUESTION.fullmatch(target):

@@ -9,6 +9,7 @@ from typing import Self
 import msgspec
 
 from reflecto.contract.ids import new_sender_token
+from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER
 from reflecto.testing.fake_api import Asked, FakeApi, SentOut, Taps
 
 
@@ -80,7 +81,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _any(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         with self.lock:
-            status, reply, headers = self.api.reply_to(self.command, self.path, self.headers["Authorization"], body)
+            status, reply, headers = self.api.reply_to(
+                self.command, self.path, self.headers["Authorization"], body, self.headers[IDEMPOTENCY_KEY_HEADER]
+            )
         content = b"" if reply is None else msgspec.json.encode(reply)
         self.send_response(status)
         self.send_header("Content-Type", "application/json")

@@ -12,12 +12,12 @@ import msgspec
 
 from reflecto.api.callers import C, Caller
 from reflecto.api.http import Call, Reply
-from reflecto.api.keyed import HEADER, REPLAYED
+from reflecto.api.keyed import REPLAYED
 from reflecto.api.use_cases import UseCases
 from reflecto.contract import errors
 from reflecto.contract.api_error import ErrorSpec
 from reflecto.contract.limits import IDEMPOTENCY_KEY_MAX_CHARS, JSON_BODY_MAX_BYTES
-from reflecto.contract.wire import M, Request
+from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER, M, Request
 from reflecto.core.repeats import FirstReply, Keeping, KeyedRequest
 from reflecto.core.sender import Sender
 
@@ -52,7 +52,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 IDEMPOTENCY_KEY: Final = Parameter(
-    name=HEADER,
+    name=IDEMPOTENCY_KEY_HEADER,
     place="header",
     description=(
         "A name for this request, new for each: sent again under it within 24 hours, it does nothing more and gets the "

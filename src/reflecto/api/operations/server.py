@@ -26,6 +26,10 @@ class Health(msgspec.Struct, frozen=True):
         Literal["current", "stale", "missing"],
         note("The phone's web app: `stale` was built from older sources", "current"),
     ]
+    repeats: Annotated[
+        Literal["Idempotency-Key"],
+        note("The header under which a request that is sent again does nothing more", "Idempotency-Key"),
+    ]
 
 
 class Readiness(msgspec.Struct, frozen=True):

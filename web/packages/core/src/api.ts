@@ -1,7 +1,9 @@
 /** The server's device side over HTTP. Source: protocol.md. */
 
+import { toHex } from "./bytes.ts";
 import type { Check } from "./check.ts";
 import type { Clock } from "./clock.ts";
+import { randomBytes } from "./pairing.ts";
 import { errorOf, ForeignReplyError, RefusedError, UnreachableError } from "./refusals.ts";
 import {
   isAnswerResponse,
@@ -41,6 +43,8 @@ export class Api {
   readonly #token: string | null;
   readonly #fetch: Fetch;
   readonly #onServerTime: (unixSeconds: number) => void;
+  /** The keys of requests that may have been carried out, by what they ask for. */
+  readonly #undecided = new Map<string, string>();
 
   /** `base` is the server's origin, or empty for the page's own. */
   constructor(
@@ -55,7 +59,7 @@ export class Api {
     this.#onServerTime = onServerTime;
   }
 
-  enroll = (request: EnrollRequest) => this.#json("POST", "/v1/enroll", isEnrollResponse, request);
+  enroll = (request: EnrollRequest) => this.#once("/v1/enroll", isEnrollResponse, request);
   answer = (id: string, answer: AnswerRequest) =>
     this.#json("POST", `/v1/interactions/${id}/answer`, isAnswerResponse, answer);
   ack = (seq: number) => this.#nothing("POST", "/v1/sync/ack", { seq });
@@ -65,14 +69,14 @@ export class Api {
   removeDevice = (id: string) => this.#nothing("DELETE", `/v1/devices/${id}`);
   disconnect = () => this.#nothing("DELETE", "/v1/owner");
   tokens = () => this.#json("GET", "/v1/tokens", isTokenList);
-  createToken = (request: CreateTokenRequest) => this.#json("POST", "/v1/tokens", isNewToken, request);
+  createToken = (request: CreateTokenRequest) => this.#once("/v1/tokens", isNewToken, request);
   revokeToken = (id: string) => this.#nothing("DELETE", `/v1/tokens/${id}`);
   pushKey = () => this.#json("GET", "/v1/push/key", isPushKeyResponse);
   stopRing = (id: string) => this.#nothing("POST", `/v1/rings/${id}/stop`);
   acknowledgeEmergency = (receipt: string) => this.#nothing("POST", `/v1/emergencies/${receipt}/acknowledge`);
-  invite = () => this.#json("POST", "/v1/invitations", isInvitationResponse);
+  invite = () => this.#once("/v1/invitations", isInvitationResponse);
 
-  openPairing = (id: string) => this.#json("POST", "/v1/pairings", isCreatePairingResponse, { pairing_id: id });
+  openPairing = (id: string) => this.#once("/v1/pairings", isCreatePairingResponse, { pairing_id: id });
   /** Answers as soon as the status is no longer `was`, after 25 s at the latest. */
   pairing = (id: string, was: PairingStatus, signal: AbortSignal) =>
     this.#json("GET", `/v1/pairings/${id}?wait=25&was=${was}`, isPairingState, undefined, signal);
@@ -81,7 +85,7 @@ export class Api {
     this.#nothing("POST", `/v1/pairings/${id}/approve`, approval);
   rejectPairing = (id: string) => this.#nothing("DELETE", `/v1/pairings/${id}`);
   claimPairing = (id: string, request: ClaimRequest) =>
-    this.#json("POST", `/v1/pairings/${id}/claim`, isClaimResponse, request);
+    this.#once(`/v1/pairings/${id}/claim`, isClaimResponse, request);
   pairingOutcome = (id: string, was: PairingStatus, signal: AbortSignal) =>
     this.#json("GET", `/v1/pairings/${id}/outcome?wait=25&was=${was}`, isOutcomeState, undefined, signal);
   revealPairing = (id: string, nonce: string) => this.#nothing("POST", `/v1/pairings/${id}/reveal`, { nonce });
@@ -95,9 +99,31 @@ export class Api {
     return response.body;
   }
 
+  /** Makes something once: asked for again while the reply never came, it has the same key and gets the first reply. */
+  async #once<T>(path: string, isReply: Check<T>, body?: unknown): Promise<T> {
+    const request = `${path} ${JSON.stringify(body)}`;
+    const key = this.#undecided.get(request) ?? toHex(randomBytes(16));
+    this.#undecided.set(request, key);
+    try {
+      const reply = await this.#json("POST", path, isReply, body, undefined, { "Idempotency-Key": key });
+      this.#undecided.delete(request);
+      return reply;
+    } catch (error) {
+      if (error instanceof RefusedError && !error.isPassing) this.#undecided.delete(request);
+      throw error;
+    }
+  }
+
   /** A reply of another shape is not the server's, whatever its status: a sign-in page is 200 as well. */
-  async #json<T>(method: string, path: string, isReply: Check<T>, body?: unknown, signal?: AbortSignal): Promise<T> {
-    const response = await this.#send(method, path, body, signal);
+  async #json<T>(
+    method: string,
+    path: string,
+    isReply: Check<T>,
+    body?: unknown,
+    signal?: AbortSignal,
+    headers: Record<string, string> = {},
+  ): Promise<T> {
+    const response = await this.#send(method, path, body, signal, headers);
     const reply: unknown = await response.json().catch(() => null);
     if (!isReply(reply)) throw new ForeignReplyError();
     this.#heedClock(response);
@@ -111,8 +137,14 @@ export class Api {
   }
 
   /** A reply with a status of success. */
-  async #send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-    const headers: Record<string, string> = {};
+  async #send(
+    method: string,
+    path: string,
+    body?: unknown,
+    signal?: AbortSignal,
+    own: Record<string, string> = {},
+  ): Promise<Response> {
+    const headers: Record<string, string> = { ...own };
     if (this.#token) headers["Authorization"] = `Bearer ${this.#token}`;
     if (body !== undefined) headers["Content-Type"] = "application/json";
     const init: RequestInit = { method, headers, cache: "no-store", credentials: "omit", redirect: "manual" };

@@ -1,7 +1,7 @@
 /** Makes this browser a device: keys here, their public halves to the server. */
 
-import { type Database, forgetEverything, makeKeys, openKeys, remember } from "@reflecto/browser";
-import { type NewToken, toBase64 } from "@reflecto/core";
+import { type Database, forgetEverything, makeKeys, openKeys, remember, type StoredKeys } from "@reflecto/browser";
+import { type Api, type NewToken, toBase64 } from "@reflecto/core";
 import { apiFor } from "../platform/place.ts";
 
 /** Raised with every release that changes what the server can expect of this app. */
@@ -11,11 +11,17 @@ export const FEATURES: readonly string[] = ["emergency"];
 /** Changes when there is something new to report. */
 export const SELF_REPORT = `${APP_BUILD} ${FEATURES.join(" ")}`;
 
+/** A code that was sent and whose reply never came: the same again gets it, for the code is used up by then. */
+let unanswered: { code: string; label: string; api: Api; stored: StoredKeys } | null = null;
+
 /** Redeems a setup code. Returns the default token, or null where the phone joined an owner. */
 export async function enrol(database: Database, code: string, label: string): Promise<NewToken | null> {
-  const stored = await makeKeys();
+  if (unanswered?.code !== code || unanswered.label !== label) {
+    unanswered = { code, label, api: apiFor(null), stored: await makeKeys() };
+  }
+  const { api, stored } = unanswered;
   const keys = await openKeys(stored);
-  const enrolled = await apiFor(null).enroll({
+  const enrolled = await api.enroll({
     code,
     public_key: toBase64(keys.publicKey),
     signing_key: toBase64(keys.signingKey),
@@ -25,6 +31,7 @@ export async function enrol(database: Database, code: string, label: string): Pr
     app_build: APP_BUILD,
     features: FEATURES,
   });
+  unanswered = null;
   await forgetEverything(database);
   await remember(database, "reported", SELF_REPORT);
   await remember(database, "keys", stored);
