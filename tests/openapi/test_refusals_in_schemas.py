@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from reflecto.contract import errors, patterns
+from reflecto.contract import errors, notes
 from reflecto.contract.api_error import ApiError
-from reflecto.contract.filenames import filename_pattern, is_safe_filename
+from reflecto.contract.filenames import is_safe_filename
 from reflecto.contract.ids import normalize_setup_code
 from reflecto.contract.wire import is_not_blank
 from reflecto.core.checks import check_web_url
@@ -40,13 +40,13 @@ NOON = 1_767_225_600  # 2026-01-01T00:00:00Z, and the reminders below are an hou
 RULES: dict[str, tuple[str, Callable[[str], Any], list[str], list[str]]] = {
     "not blank": (r"\S", is_not_blank, ["a", " a ", "é"], ["", " ", "\t\n", "\u00a0\u3000"]),
     "file name": (
-        filename_pattern(),
+        notes.filename_pattern(),
         is_safe_filename,
         ["a.txt", "Report.MD", "a b.json", "x.tar.log", "~.py"],
         ["", ".txt", ".env", "a", "a.html", "a.txt.exe", "a/b.txt", "a\\b.txt", " a.txt", "a\u202etxt.md", "a\n.txt"],
     ),
     "web address": (
-        patterns.WEB_URL,
+        notes.WEB_URL,
         taken(lambda url: check_web_url(url, 512, errors.INVALID_URL)),
         ["https://ci.example/runs/42", "HTTP://a.example?x=1", "http://[::1]:8080/"],
         [
@@ -60,7 +60,7 @@ RULES: dict[str, tuple[str, Callable[[str], Any], list[str], list[str]]] = {
         ],
     ),
     "push endpoint": (
-        patterns.PUSH_ENDPOINT,
+        notes.PUSH_ENDPOINT,
         lambda url: is_callable_url(url, allow_private=False),
         ["https://push.example/send/abc", "https://push.example:8443?a=@", "HTTPS://[2001:db8::1]/x"],
         [
@@ -73,7 +73,7 @@ RULES: dict[str, tuple[str, Callable[[str], Any], list[str], list[str]]] = {
         ],
     ),
     "key": (
-        patterns.BASE64_OF_32_BYTES,
+        notes.BASE64_OF_32_BYTES,
         lambda text: decode_base64(text, length=32),
         [KEY],
         [
@@ -87,7 +87,7 @@ RULES: dict[str, tuple[str, Callable[[str], Any], list[str], list[str]]] = {
         ],
     ),
     "signature": (
-        patterns.BASE64_OF_64_BYTES,
+        notes.BASE64_OF_64_BYTES,
         lambda text: decode_base64(text, length=64),
         [SIGNATURE],
         [
@@ -98,7 +98,7 @@ RULES: dict[str, tuple[str, Callable[[str], Any], list[str], list[str]]] = {
         ],
     ),
     "push secret": (
-        patterns.BASE64URL_OF_16_BYTES,
+        notes.BASE64URL_OF_16_BYTES,
         lambda text: decode_base64url(text, length=16),
         [
             SECRET,
@@ -107,19 +107,19 @@ RULES: dict[str, tuple[str, Callable[[str], Any], list[str], list[str]]] = {
         ["", KEY, SECRET[:-1], SECRET[:-1] + "B", SECRET[:-1] + "+"],
     ),
     "setup code": (
-        patterns.SETUP_CODE,
+        notes.SETUP_CODE,
         normalize_setup_code,
         ["7F3K-Q2MA-9XTB-W4HD", "7f3k q2ma 9xtb w4hd", "OIL0OIL0OIL0OIL0"],
         ["", "7F3K-Q2MA-9XTB", "7F3K-Q2MA-9XTB-W4HU", "7F3K-Q2MA-9XTB-W4HD-0"],
     ),
     "time": (
-        patterns.DATE_TIME,
+        notes.DATE_TIME,
         taken(lambda at: fire_time(at, NOON)),
         ["2026-01-01T01:00:00Z", "2026-01-01 03:00:00.5+02:00", "2026-01-01t01:00:00z"],
         ["", "tomorrow", "2026-01-01T01:00:00", "2026-13-01T01:00:00Z", "2026-01-01T25:00:00Z", "2026-01-01"],
     ),
     "selector": (
-        patterns.NAMES_SOMETHING,
+        notes.NAMES_SOMETHING,
         taken(check_selector),
         ["phone", " Pixel 9 , Tablet", ",all"],
         ["", " ", ",", " , ,"],

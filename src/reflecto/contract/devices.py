@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from reflecto.contract import errors, patterns
+from reflecto.contract import errors
 from reflecto.contract.limits import (
     APP_BUILD_MAX,
     ENDPOINT_MAX_CHARS,
@@ -15,7 +15,20 @@ from reflecto.contract.limits import (
     FEATURES_MAX,
     LABEL_MAX_CHARS,
 )
-from reflecto.contract.notes import KEY_EXAMPLE, TIME, Note, a_device_token, a_time, an_id, note, of_32_bytes
+from reflecto.contract.notes import (
+    BASE64URL_OF_16_BYTES,
+    BASE64URL_OF_A_POINT,
+    KEY_EXAMPLE,
+    PUSH_ENDPOINT,
+    SETUP_CODE,
+    TIME,
+    Note,
+    a_device_token,
+    a_time,
+    an_id,
+    note,
+    of_32_bytes,
+)
 from reflecto.contract.tokens import NewToken
 from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
 
@@ -68,9 +81,7 @@ class EnrollRequest(Request, frozen=True, kw_only=True):
 
     code: Annotated[
         str,
-        note(
-            "The setup code; case, spaces and dashes do not matter", "7F3K-Q2MA-9XTB-W4HD", pattern=patterns.SETUP_CODE
-        ),
+        note("The setup code; case, spaces and dashes do not matter", "7F3K-Q2MA-9XTB-W4HD", pattern=SETUP_CODE),
     ]
     public_key: Annotated[str, of_32_bytes("The device's X25519 public key")]
     signing_key: Annotated[str, of_32_bytes("Its Ed25519 public key")]
@@ -147,11 +158,11 @@ class PushKeys(msgspec.Struct, frozen=True):
 
     p256dh: Annotated[
         str,
-        note("A P-256 public key: 65 bytes in base64url", PUSH_KEY_EXAMPLE, pattern=patterns.BASE64URL_OF_A_POINT),
+        note("A P-256 public key: 65 bytes in base64url", PUSH_KEY_EXAMPLE, pattern=BASE64URL_OF_A_POINT),
     ]
     auth: Annotated[
         str,
-        note("A secret: 16 bytes in base64url", PUSH_SECRET_EXAMPLE, pattern=patterns.BASE64URL_OF_16_BYTES),
+        note("A secret: 16 bytes in base64url", PUSH_SECRET_EXAMPLE, pattern=BASE64URL_OF_16_BYTES),
     ]
 
 
@@ -164,7 +175,7 @@ class PushState(msgspec.Struct, frozen=True):
         note(
             "The push service's address for this device; https",
             "https://push.example/send/abc",
-            pattern=patterns.PUSH_ENDPOINT,
+            pattern=PUSH_ENDPOINT,
         ),
     ]
     keys: Annotated[PushKeys, Note("What pushes are encrypted for")]

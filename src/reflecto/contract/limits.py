@@ -92,6 +92,16 @@ PICTURE_MAX_BYTES: Final = 5_242_880  # in a multipart body; ignored, and as lar
 
 # Documents
 FILENAME_MAX_CHARS: Final = 120
+# Plain text that a tap shows, and never runs or renders: no html, svg, js, xhtml, bat, ps1, sh, desktop, url, …
+# fmt: off
+FILENAME_EXTENSIONS: Final = frozenset({
+    "txt", "md", "log", "csv", "tsv", "json", "jsonl", "yaml", "yml", "toml", "ini", "conf", "xml", "diff", "patch",
+    "sql", "tex", "ics", "rst", "adoc", "org", "srt", "vtt", "properties", "lock", "env", "tf", "hcl", "nix", "cmake",
+    "c", "h", "cc", "cpp", "hpp", "cs", "go", "rs", "java", "kt", "kts", "swift", "m", "rb", "php", "pl", "lua", "r",
+    "jl", "hs", "ml", "ex", "exs", "erl", "clj", "scala", "dart", "zig", "nim", "py", "pyi", "ts", "tsx", "jsx", "vue",
+    "css", "scss", "less", "proto", "graphql",
+})
+# fmt: on
 DOCUMENT_MAX_BYTES: Final = 131_072
 DOCUMENT_BODY_MAX_BYTES: Final = 1_048_576  # 128 KiB, each byte \u-escaped, and the rest
 MCP_BODY_MAX_BYTES: Final = DOCUMENT_BODY_MAX_BYTES + 65_536  # the largest document, and JSON-RPC around it

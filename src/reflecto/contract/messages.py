@@ -11,10 +11,20 @@ from typing import Annotated, ClassVar, Final
 import msgspec
 from msgspec import Meta
 
-from reflecto.contract import errors, limits, patterns
+from reflecto.contract import errors, limits
 from reflecto.contract.devices import DeviceId, DeviceType
-from reflecto.contract.filenames import filename_pattern
-from reflecto.contract.notes import HEX_DIGITS, Note, a_time, an_id, note, text_of_bytes, web_url
+from reflecto.contract.notes import (
+    DATE_TIME,
+    HEX_DIGITS,
+    NAMES_SOMETHING,
+    Note,
+    a_time,
+    an_id,
+    filename_pattern,
+    note,
+    text_of_bytes,
+    web_url,
+)
 from reflecto.contract.tokens import GOTIFY_PRIORITIES, PRIORITIES, Priority
 from reflecto.contract.wire import Request
 
@@ -33,7 +43,7 @@ Selector = Annotated[
         "phone",
         minLength=1,
         maxLength=limits.SELECTOR_MAX_CHARS,
-        pattern=patterns.NAMES_SOMETHING,
+        pattern=NAMES_SOMETHING,
     ),
 ]
 
@@ -203,7 +213,7 @@ class ReminderRequest(Request, frozen=True, kw_only=True):
             f"When: Unix seconds, or RFC 3339 with an offset; {limits.REMINDER_MIN_AHEAD_SECONDS} seconds to 365 days "
             "ahead",
             REMINDER_EXAMPLE,
-            pattern=patterns.DATE_TIME,
+            pattern=DATE_TIME,
         ),
     ]
     title: Annotated[str | None, text_of_bytes("A line above it", "Work", limits.TITLE_MAX_BYTES)] = None

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from reflecto.contract import errors, patterns
+from reflecto.contract import errors
 from reflecto.contract.devices import (
     COMMITMENT,
     LABEL,
@@ -31,6 +31,7 @@ from reflecto.contract.limits import (
     RELAY_TARGETS_MAX,
 )
 from reflecto.contract.notes import (
+    BASE64_OF_A_BLOB,
     HEX_DIGITS,
     KEY_EXAMPLE,
     Note,
@@ -182,7 +183,7 @@ class RelayRequest(Request, frozen=True, kw_only=True):
                 "type": "string",
                 "minLength": _base64_chars(BLOB_MIN_BYTES),
                 "maxLength": _base64_chars(RELAY_BLOB_MAX_BYTES),
-                "pattern": patterns.BASE64_OF_A_BLOB,
+                "pattern": BASE64_OF_A_BLOB,
             },
         ),
     ]
