@@ -81,7 +81,11 @@ QUESTION: Final[tuple[Row, ...]] = (
     ("readable after its end", span(at.RETENTION_SECONDS), "`not_found`"),
 )
 REST: Final[tuple[Row, ...]] = (
-    ("a file's name", up_to(at.FILENAME_MAX_CHARS, "characters"), "`invalid_filename`"),
+    (
+        "a file's name",
+        f"{up_to(at.FILENAME_MAX_CHARS, 'characters')}, with one of {len(at.FILENAME_EXTENSIONS)} endings of text",
+        "`invalid_filename`",
+    ),
     ("a file's text", f"1 byte to {size(at.DOCUMENT_MAX_BYTES)}", "`payload_too_large`"),
     (
         "how long a ring sounds",

@@ -23,6 +23,7 @@ def test_each_error_named_there_is_one_that_there_is():
 WITHIN = {
     "APPROVAL_MAX_CHARS",
     "APP_BUILD_MAX",
+    "BLOB_MIN_BYTES",
     "CALLBACK_TRIES_MAX",
     "CALLBACK_URL_MAX_CHARS",
     "DEFAULT_CHOICES",
