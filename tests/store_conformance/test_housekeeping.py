@@ -87,6 +87,17 @@ async def test_what_waits_is_added_up_over_all_devices_and_owners(store: Store):
     assert (await store.measure_load(NOW)).longest_queue == 2
 
 
+async def test_what_was_added_up_is_taken_again_for_as_long_as_that_is_new_enough(open_again: OpenHandle):
+    store, other = await open_again(), await open_again()
+    phone, _ = await found_owner(store)
+    await store.measure_load(NOW)
+    await store.append_to_queues([make_delivery(phone)])
+    assert (await other.measure_load(NOW + 29, 30)).queue_entries in {0, 1}
+    assert (await other.measure_load(NOW + 31, 30)).queue_entries == 1
+    await store.ack_queue(phone.id, 1)
+    assert (await other.measure_load(NOW + 31)).queue_entries == 0
+
+
 async def test_what_is_committed_is_counted_with_its_verbs(store: Store):
     phone, _ = await found_owner(store)
     verbs, commits = store.work.verbs.total, sum(store.work.verbs.counts)

@@ -50,5 +50,5 @@ def test_a_request_takes_until_its_reply_begins():
     served = traffic.begin()
     served.route, served.method = "/v1/send", "POST"
     traffic.add(served, 200)
-    assert traffic.requests.by_labels == {("/v1/send", "POST", "200"): 1}
+    assert traffic.count_requests() == {("/v1/send", "POST", "200"): 1}
     assert traffic.seconds["/v1/send", "POST"].total == pytest.approx(0.25)

@@ -26,7 +26,7 @@ class StoreLoadWatch:
         async with self._measuring:
             if self._clock.now() >= self._known_until:
                 try:
-                    self._load = await self._store.measure_load(self._clock.now())
+                    self._load = await self._store.measure_load(self._clock.now(), MEASURE_SECONDS)
                 except StoreUnavailableError:
                     self._load = None
                 self._known_until = self._clock.now() + MEASURE_SECONDS

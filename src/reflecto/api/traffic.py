@@ -1,12 +1,12 @@
 """Which requests there were, how they were answered, and how soon: by route, never by what a caller made up."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reflecto.core.ports.metrics import SECONDS_BOUNDS, Counter, Histogram, Labels
+from reflecto.core.ports.metrics import SECONDS_BOUNDS, Histogram, Labels
 
 NO_ROUTE: Final = "none"  # where the path is none of ours
 NO_METHOD: Final = "other"  # where the route does not answer it
@@ -32,7 +32,7 @@ class Traffic:
     """
 
     def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
-        self.requests = Counter()
+        self.requests: dict[tuple[str, str, int], int] = {}  # by route, method, status
         self.seconds: dict[Labels, Histogram] = {}
         self._now = now
 
@@ -42,12 +42,18 @@ class Traffic:
 
     def add(self, served: _Served, status: int) -> None:
         """Count it, now that its reply begins."""
-        self.requests.add(served.route, served.method, str(status))
+        asked = (served.route, served.method, status)
+        self.requests[asked] = self.requests.get(asked, 0) + 1
         if not served.waits:
-            labels = (served.route, served.method)
-            if labels not in self.seconds:
-                self.seconds[labels] = Histogram(SECONDS_BOUNDS)
-            self.seconds[labels].add(self._now() - served.began)
+            labels = asked[:2]
+            histogram = self.seconds.get(labels)
+            if histogram is None:
+                histogram = self.seconds[labels] = Histogram(SECONDS_BOUNDS)
+            histogram.add(self._now() - served.began)
+
+    def count_requests(self) -> dict[Labels, int]:
+        """Return how many requests there were, by route, method and status."""
+        return {(route, method, str(status)): count for (route, method, status), count in self.requests.items()}
 
 
 class TrafficWatch:
@@ -62,12 +68,13 @@ class TrafficWatch:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        served = scope[_SERVED] = self._traffic.begin()
+        traffic = self._traffic
+        served = scope[_SERVED] = traffic.begin()
 
-        async def counted(message: Message) -> None:
+        def counted(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
-                self._traffic.add(served, message["status"])
-            await send(message)
+                traffic.add(served, message["status"])
+            return send(message)
 
         await self.app(scope, receive, counted)
 

@@ -38,7 +38,7 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
                 "counter",
                 "Requests whose replies have begun.",
                 ("route", "method", "status"),
-                lambda: self.traffic.requests.by_labels,
+                self.traffic.count_requests,
             ),
             Metric(
                 "reflecto_http_request_duration_seconds",

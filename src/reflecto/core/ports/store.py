@@ -362,8 +362,12 @@ class Store(Protocol):
     async def recall(self, name: str) -> str | None:
         """Return the fact of this name."""
 
-    async def measure_load(self, now: float) -> StoreLoad:
-        """Return what waits in it. It goes through the rows of all devices, and keeps no request waiting for that."""
+    async def measure_load(self, now: float, max_age_seconds: float = 0) -> StoreLoad:
+        """Return what waits in it, or waited at most `max_age_seconds` ago.
+
+        It goes through the rows of all devices, and keeps no request waiting for that. Of several processes one does it
+        for all.
+        """
 
     @property
     def work(self) -> StoreWork:

@@ -92,7 +92,7 @@ class HousekeepingVerbs:
         row = self._database.row("SELECT value FROM installation WHERE name = ?", (name,))
         return row[0] if row else None
 
-    async def measure_load(self, now: float) -> StoreLoad:
+    async def measure_load(self, now: float, max_age_seconds: float = 0) -> StoreLoad:  # noqa: ARG002  always fresh
         def measure(connection: sqlite3.Connection) -> StoreLoad:
             queues = connection.execute(_QUEUES).fetchone()
             return StoreLoad(*queues, *connection.execute(_PENDING, (now,)).fetchone())

@@ -272,3 +272,14 @@ CREATE UNLOGGED TABLE counts (
     PRIMARY KEY (window_name, key, slot)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
 CREATE INDEX counts_by_end ON counts (ends_at);
+
+-- What waits in all queues, as one process has added it up for every other.
+CREATE UNLOGGED TABLE load (
+    one                 boolean PRIMARY KEY DEFAULT true CHECK (one),
+    measured_at         double precision NOT NULL,
+    queue_entries       bigint NOT NULL,
+    queue_bytes         bigint NOT NULL,
+    longest_queue       bigint NOT NULL,
+    largest_queue_bytes bigint NOT NULL,
+    pending_questions   bigint NOT NULL
+);
