@@ -43,6 +43,10 @@ class Databases:
         if folder in self._by_folder:
             self._used.append(self._by_folder.pop(folder))
 
+    def forget(self, folder: Path) -> None:
+        """Let nobody have the database again: it is too full to be emptied soon."""
+        self._by_folder.pop(folder, None)
+
     def close(self) -> None:
         """Stop the cluster, if there is one."""
         if self._cluster is not None:

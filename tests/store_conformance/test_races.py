@@ -232,3 +232,24 @@ async def test_a_question_is_never_created_for_phones_that_changed_meanwhile(han
         assert result.creation in {Creation.CREATED, Creation.PHONES_CHANGED}
         if result.creation is Creation.CREATED:
             await store.cancel_if_pending(question.id, [], NOW)
+
+
+async def test_sweeping_and_noting_beside_new_entries_leaves_every_count_right(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    devices = [phone, *[await join(store, phone.owner_id) for _ in range(3)], (await found_owner(store))[0]]
+    await store.append_to_queues([make_delivery(each, expires_at=NOW + 60) for each in devices for _ in range(8)])
+    await store.append_to_queues([make_delivery(phone, sender=devices[1].id, expires_at=NOW + 60)])
+    calls: list[Awaitable[object]] = []
+    for number, at in enumerate(islice(cycle(handles), 12)):
+        calls.append(at.append_to_queues([make_delivery(each) for each in devices]))
+        calls.append(at.sweep(NOW + 60))
+        calls.append(at.record_activity({token.id: NOW + number}, {each.id: NOW + number for each in devices}))
+        calls.append(at.ack_queue(devices[1].id, number % 9))
+    await at_once(calls)
+    while await store.sweep(NOW + 60):
+        pass
+    held = [entry for each in devices for entry in await queue(store, each)]
+    load = await store.measure_load(NOW)
+    assert (load.queue_entries, load.queue_bytes) == (len(held), sum(len(entry.blob) for entry in held)) == (60, 1_920)
+    assert {each.last_seen_at for each in await store.list_devices(phone.owner_id)} == {NOW + 11}

@@ -143,8 +143,9 @@ async def _sweep_others(transaction: Transaction, now: int) -> int:
     swept = 0
     for table, key, ended, kept_seconds in _ENDED:
         gone = await transaction.connection.fetchval(
-            f"WITH gone AS (DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM {table} WHERE {ended} <= $1::bigint "
-            f"ORDER BY {ended} LIMIT {STEP_ROWS} FOR UPDATE SKIP LOCKED) RETURNING 1) SELECT count(*) FROM gone",
+            f"WITH gone AS (DELETE FROM {table} WHERE {key} = ANY(ARRAY("
+            f"SELECT {key} FROM {table} WHERE {ended} <= $1::bigint ORDER BY {ended} LIMIT {STEP_ROWS} "
+            "FOR UPDATE SKIP LOCKED)) RETURNING 1) SELECT count(*) FROM gone",
             now - kept_seconds,
         )
         swept += gone

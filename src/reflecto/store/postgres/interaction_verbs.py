@@ -118,10 +118,9 @@ class InteractionVerbs:
 
     async def list_expired(self, after: float, until: float) -> list[Interaction]:
         rows = await self._database.reads.rows(
-            # coalesce: for the index by end
             f"{INTERACTIONS.select} WHERE status = 'pending' "
             "AND (tether IS NULL OR awaited_until + tether >= expires_at) "
-            "AND coalesce(ended_at, expires_at) > $1::bigint AND coalesce(ended_at, expires_at) <= $2::bigint "
+            "AND expires_at > $1::bigint AND expires_at <= $2::bigint "
             "ORDER BY expires_at, id",
             int(after),
             int(until),

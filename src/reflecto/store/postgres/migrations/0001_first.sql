@@ -94,6 +94,7 @@ CREATE TABLE interactions (
 CREATE INDEX interactions_by_mark ON interactions (token_id, repeat_mark, expires_at);
 CREATE INDEX interactions_pending ON interactions (owner_id, test, expires_at) WHERE status = 'pending';
 CREATE INDEX interactions_pending_by_token ON interactions (token_id) WHERE status = 'pending';
+CREATE INDEX interactions_pending_by_expiry ON interactions (expires_at) WHERE status = 'pending';
 CREATE INDEX interactions_by_end ON interactions ((coalesce(ended_at, expires_at)));
 CREATE INDEX interactions_tethered ON interactions ((awaited_until + tether))
     WHERE status = 'pending' AND tether IS NOT NULL;
