@@ -347,3 +347,22 @@ async def test_nothing_readable_is_kept(tmp_path: Path, world: World):
     files = await asyncio.to_thread(lambda: [path.read_bytes() for path in tmp_path.iterdir() if path.is_file()])
     for secret in (made.json()["token"], enrolled.json()["device_token"], KEY):
         assert not any(secret.encode() in content for content in files)
+
+
+async def test_a_code_that_another_process_redeems_meanwhile_for_the_same_request_gives_the_same_device(
+    tmp_path: Path, clock: FakeClock
+):
+    async with run_server(tmp_path, clock) as one, run_server(tmp_path, clock, wrap_store=FaultyStore) as two:
+        store = two.services.store
+        assert isinstance(store, FaultyStore)
+        body = enrolment_body(await one.invite())
+        gate = store.hold("find_setup_code")  # behind the look for a kept reply
+        late = asyncio.create_task(two.http.post("/v1/enroll", json=body, **keyed()))
+        await gate.until_held()
+        first = await one.http.post("/v1/enroll", json=body, **keyed())
+        gate.open()
+        async with asyncio.timeout(BOUND_SECONDS):
+            second = await late
+        assert (first.status_code, second.status_code) == (201, 201)
+        assert second.json() == first.json()
+        assert second.headers["idempotent-replayed"] == "true"

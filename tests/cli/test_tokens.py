@@ -170,6 +170,30 @@ def test_what_comes_back_instead_of_a_token_has_the_exit_code_of_the_page(
     assert asyncio.run(play()) == code
 
 
+@pytest.mark.parametrize(("knows_keys", "code"), [(True, 0), (False, 10)])
+def test_a_token_whose_reply_is_lost_is_asked_for_again_where_the_server_knows_repeats(
+    state: Path, tmp_path: Path, *, knows_keys: bool, code: int
+):
+    posted: list[Request] = []
+    made = {"id": "tok_" + "1" * 32, "label": "CI", "token": "rfk_live_" + "a" * 32}
+
+    async def handle(request: Request, writer: asyncio.StreamWriter) -> None:
+        if request.path == "/healthz":
+            writer.write(reply(200, {"status": "ok"} | ({"repeats": "Idempotency-Key"} if knows_keys else {})))
+            return
+        posted.append(request)
+        writer.write(b"" if len(posted) == 1 else reply(201, made))
+
+    async def play() -> int:
+        async with scripted_server(handle) as url:
+            command = ["tokens", "create", "CI", "--state", str(at(state, url, tmp_path))]
+            return await asyncio.to_thread(main, command)
+
+    assert asyncio.run(play()) == code
+    assert len(posted) == (2 if knows_keys else 1)
+    assert len({(each.headers["idempotency-key"], each.body) for each in posted}) == 1
+
+
 def test_without_a_server_it_exits_5(state: Path, tmp_path: Path, capsys: Output):
     _, err = run(capsys, at(state, "http://127.0.0.1:1", tmp_path), "create", "CI", code=5)
     assert "cannot be reached" in err

@@ -49,6 +49,16 @@ class Question:
 
 
 @dataclass
+class Message:
+    """One Idempotency-Key and what its sends were answered with."""
+
+    token: str
+    phones: list[Phone]
+    key: str
+    id: str | None = None  # None: no reply has come yet
+
+
+@dataclass
 class Inbox:
     """What one phone has read, and how far it has acknowledged."""
 
@@ -79,6 +89,7 @@ class Ledger:
     def __init__(self, inboxes: list[Inbox]) -> None:
         self.inboxes = inboxes
         self.questions: list[Question] = []
+        self.messages: list[Message] = []
         self.ended: dict[str, Ended] = {}
         self.live_tokens: set[str] = set()
         self.dead_tokens: set[str] = set()  # sender tokens revoked, and of devices unpaired
@@ -117,6 +128,14 @@ class Ledger:
         question.times_created += reply.status_code == 201
         expect(question.times_created <= 1, "two 201 for one key", question.key)
 
+    def note_sent(self, message: Message, reply: httpx.Response) -> None:
+        """Note a send's reply: one id for a key for ever."""
+        expect(reply.status_code == 200, "send", reply.status_code, reply.text)
+        self.count()
+        identity = reply.json()["id"]
+        expect(message.id in {None, identity}, "two messages for one key", message.key, message.id, identity)
+        message.id = identity
+
     def note_end(self, interaction_id: str, status: str, choice_index: int | None) -> None:
         """Note how a question ended; that never changes."""
         end = (status, choice_index)
@@ -141,6 +160,13 @@ class Ledger:
         expect(reply.status_code == 409, "answer", reply.status_code, reply.text)
         details = reply.json()["error"]["details"]
         self.note_end(interaction_id, details.get("status", "answered"), details.get("choice_index"))
+
+    def check_messages(self) -> None:
+        """Check that each phone got each message, and none that is no key's: that would be one sent twice."""
+        for inbox in self.inboxes:
+            got = {identity for kind, identity in inbox.seen.values() if kind == "notification"}
+            sent = {message.id for message in self.messages if inbox.phone in message.phones}
+            expect(got == sent, "messages lost or sent twice", got ^ sent)
 
     def check_prompts(self) -> None:
         """Check that each phone got the prompt of each question, and its withdrawal unless its own tap ended it."""

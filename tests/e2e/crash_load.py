@@ -10,12 +10,13 @@ from typing import Any, Final
 import httpx
 from httpx_sse import aconnect_sse
 
-from tests.e2e.crash_ledger import Inbox, Ledger, Question, expect
+from tests.e2e.crash_ledger import Inbox, Ledger, Message, Question, expect
 from tests.e2e.phones import WAIT_SECONDS, DeviceKeys, Phone, bearer, make_codes
 from tests.e2e.server_process import ServerProcess
 
 CHOICES: Final = ["Yes", "No", "Später"]
 ASKERS_PER_OWNER: Final = 4  # each has one question pending; 10 are allowed
+MESSAGES_REPEATED: Final = 40  # at each check; more than one life leaves without a reply
 PENDING_KEPT: Final = 2  # at a check, for the next life to end
 LIFE_MAX_SECONDS: Final = 60
 CODES_CHECKED: Final = 4  # five wrong guesses and this address has to wait
@@ -59,6 +60,7 @@ class Life:
                 for _ in range(ASKERS_PER_OWNER):
                     group.create_task(self._until_death(self._ask, owner))
                 group.create_task(self._until_death(self._make_and_revoke_token, owner))
+                group.create_task(self._until_death(self._tell, owner))
             for inbox in self._ledger.inboxes:
                 group.create_task(self._until_death(self._be_phone, inbox))
             group.create_task(self._until_death(self._enrol_and_leave, codes))
@@ -68,6 +70,8 @@ class Life:
     async def check(self) -> None:
         """Read back everything that was promised."""
         async with self._client, asyncio.timeout(LIFE_MAX_SECONDS):
+            for message in self._ledger.messages[-MESSAGES_REPEATED:]:  # also what lost its reply
+                self._ledger.note_sent(message, await self._send_message(message))
             clean = self._rng.random() < 0.5  # nothing pending, queues empty: the next life must not count anew
             await self._check_questions(pending_kept=0 if clean else PENDING_KEPT)
             await self._check_tokens_and_codes()
@@ -80,6 +84,7 @@ class Life:
                             inbox.handled = max(inbox.seen)
                             await self._ack(inbox)
             self._ledger.check_prompts()
+            self._ledger.check_messages()
 
     async def _until_death(self, work: Callable[[Any], Awaitable[None]], subject: Any) -> None:
         try:
@@ -104,6 +109,12 @@ class Life:
             else:
                 self._ledger.note_end(question.id, "answered", reply.json()["error"]["details"]["choice_index"])
         self._ledger.note_state(await self._read(question, wait_seconds=10), question)
+
+    async def _tell(self, owner: Owner) -> None:
+        message = Message(owner.token, owner.phones, f"key-{self._rng.getrandbits(64):x}")
+        self._ledger.messages.append(message)
+        for reply in await asyncio.gather(*(self._send_message(message) for _ in range(2))):
+            self._ledger.note_sent(message, reply)
 
     async def _be_phone(self, inbox: Inbox) -> None:
         phone = inbox.phone
@@ -206,7 +217,12 @@ class Life:
     def _entry_of(self, phone: Phone, data: str) -> tuple[int, tuple[str, str]]:
         entry = json.loads(data)
         envelope = phone.keys.open(phone.server_key, entry["blob"])
-        return entry["seq"], (envelope["type"], envelope["id"])
+        kind = "notice" if "server" in envelope["source"] else envelope["type"]  # such as that a device has joined
+        return entry["seq"], (kind, envelope["id"])
+
+    async def _send_message(self, message: Message) -> httpx.Response:
+        headers = {**bearer(message.token), "Idempotency-Key": message.key}
+        return await self._client.post("/v1/send", json={"message": message.key}, headers=headers)
 
     async def _create(self, question: Question) -> httpx.Response:
         return await self._send("POST", "/v1/interactions", question.token, question.body)

@@ -18,5 +18,6 @@ def test_everything_that_was_answered_2xx_survives_kill_nine(tmp_path: Path):
     assert any(status == "cancelled" for status, _ in ledger.ended.values())
     assert {choice for status, choice in ledger.ended.values() if status == "answered"} == {0, 1, 2}
     assert ledger.used_codes
+    assert len(ledger.messages) > ROUNDS * 5
     assert ledger.dead_tokens
     assert all(inbox.acked for inbox in ledger.inboxes)

@@ -121,6 +121,10 @@ class Repeats:
                     return await perform(Keeping(request, reply_of, now))
                 except AlreadyKeptError as error:  # another process was faster
                     sealed = error.sealed
+                except ApiError:  # perhaps because it was: a setup code works once
+                    sealed = await self._store.find_kept_reply(mark, now)
+                    if sealed is None:
+                        raise
         first = request.open(sealed)
         if payer is not None:
             async with self._quotas.spend_burst(payer):
