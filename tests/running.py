@@ -5,6 +5,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -16,7 +17,9 @@ from starlette.types import ASGIApp
 from reflecto.api.connection import Connection
 from reflecto.api.forwarded import ForwardedWatch
 from reflecto.api.traffic import TrafficWatch
+from reflecto.backing import backing_in_memory, open_postgres
 from reflecto.bootstrap import PushOptions, Services
+from reflecto.core.clock import StoreClock
 from reflecto.core.ports.store import Store
 from reflecto.core.quotas import PROFILES, LimitProfile
 from reflecto.core.rules.queue_room import QueueLimits
@@ -102,6 +105,8 @@ async def run_server(
     folder: Path,
     clock: FakeClock | None = None,
     *,
+    database: str | None = None,
+    store_clock: StoreClock | None = None,
     keys: BoxKeys | None = None,
     min_phone_build: int | None = None,
     limits: LimitProfile = PROFILES["self-hosted"],
@@ -112,10 +117,18 @@ async def run_server(
     wrap_store: Callable[[Store], Any] = lambda store: store,
     wrap_app: Callable[[ASGIApp], ASGIApp] = lambda app: app,
 ) -> AsyncIterator[RunningServer]:
-    """Serve the store in `folder`. `wrap_store` and `wrap_app` may put something in front of store and app."""
+    """Serve the store in `folder`, or the PostgreSQL database at an address.
+
+    `wrap_store` and `wrap_app` may put something in front of store and app. With a `store_clock` the time is the
+    database's, and `clock` stands still.
+    """
     clock = clock or FakeClock()
-    store = wrap_store(SqliteStore.open(folder, bounds))
-    services = Services.build(store, keys or BoxKeys.generate(), clock, min_phone_build, limits, push)
+    if database is None:
+        backing = backing_in_memory(wrap_store(SqliteStore.open(folder, bounds)), clock)
+    else:
+        backing = await open_postgres(database, None if store_clock else clock, bounds=bounds, store_clock=store_clock)
+        backing = replace(backing, store=wrap_store(backing.store))
+    services = Services.build(backing, keys or BoxKeys.generate(), min_phone_build, limits, push)
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as in production: 40 ms less a reply

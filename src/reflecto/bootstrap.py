@@ -29,10 +29,11 @@ from reflecto.api.traffic import Traffic, TrafficWatch
 from reflecto.api.use_cases import UseCases
 from reflecto.api.watched import Watched
 from reflecto.api.webapp import webapp_routes
+from reflecto.backing import Backing, open_backing
 from reflecto.bundle import bundle_state
 from reflecto.config import Settings
 from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER
-from reflecto.core.clock import Clock, SystemClock
+from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.devices import Devices
 from reflecto.core.documents import Documents
@@ -43,6 +44,7 @@ from reflecto.core.interactions import Interactions
 from reflecto.core.last_seen import FLUSH_SECONDS, LastSeen
 from reflecto.core.messages import Messages
 from reflecto.core.pairing import Pairings
+from reflecto.core.ports.presence import Presence
 from reflecto.core.ports.store import Store, StoreUnavailableError
 from reflecto.core.quotas import PROFILES, LimitProfile, Quotas
 from reflecto.core.relay import Relay
@@ -65,10 +67,7 @@ from reflecto.push.sender import PushSender
 from reflecto.push.vapid import LOCAL_CONTACT, Vapid, contact_for
 from reflecto.push.webpush import WebPush
 from reflecto.server_keys import load_keys
-from reflecto.store.memory.counters import MemoryCounters
-from reflecto.store.memory.presence import MemoryPresence
 from reflecto.store.sqlite.database import DATABASE_NAME
-from reflecto.store.sqlite.store import SqliteStore
 from reflecto.version import version
 from reflecto.wake.hub import Hub
 
@@ -96,7 +95,7 @@ class Services(UseCases):
 
     store: Store
     hub: Hub
-    presence: MemoryPresence
+    presence: Presence
     push: WebPush
     last_seen: LastSeen
     callbacks: HttpsCallbacks
@@ -104,24 +103,24 @@ class Services(UseCases):
     @classmethod
     def build(
         cls,
-        store: Store,
+        backing: Backing,
         keys: BoxKeys,
-        clock: Clock,
         min_phone_build: int | None = None,
         limits: LimitProfile = PROFILES["self-hosted"],
         push: PushOptions | None = None,
     ) -> "Services":
         """Wire the use cases together."""
+        store, presence, counters, clock = backing.store, backing.presence, backing.counters, backing.clock
         push = push or PushOptions(VapidKeys.generate())
         vapid = Vapid(push.keys, push.contact)
         push_sender = PushSender(vapid, clock, allow_private=push.allow_private, resolve=push.resolve)
-        presence = MemoryPresence()
         hub = Hub(clock, presence)
+        hub.when_cancelled_elsewhere(backing.cancel_elsewhere)
+        backing.when_lost(hub.end_streams)
         web_push = WebPush(store, presence, push_sender, clock)
         hub.when_grown(web_push.queues_grew)
         sealer = Sealer(keys)
         last_seen = LastSeen(store)
-        counters = MemoryCounters()
         quotas = Quotas(limits, counters, clock)
         dispatcher = Dispatcher(store, hub, sealer)
         callbacks = HttpsCallbacks(clock, allow_private=push.callback_allow_private, resolve=push.resolve)
@@ -188,8 +187,8 @@ class Services(UseCases):
     @asynccontextmanager
     async def _lifespan(self, _app: ASGIApp) -> AsyncIterator[None]:
         self.hub.start()
-        self.store.when_changed_elsewhere(self.hub.tell)
-        await self.quotas.monthly.load(self.store, self.clock.now())
+        self.store.when_changed_elsewhere(self.hub.hear)
+        await self.quotas.counters.start(self.clock.now())
         await self.interactions.tethers.spare_all()
         await self.push.start()
         chores = [
@@ -238,7 +237,7 @@ class Services(UseCases):
 
     async def _write_notes(self) -> None:
         await self.last_seen.flush()
-        await self.quotas.monthly.flush(self.store, self.clock.now())
+        await self.quotas.counters.flush(self.clock.now())
 
 
 def _as_seen_by_ipv6(proxies: Sequence[str]) -> list[str]:
@@ -250,16 +249,20 @@ def _as_seen_by_ipv6(proxies: Sequence[str]) -> list[str]:
 
 
 async def open_store(settings: Settings, *, is_server: bool = True) -> Store:
-    """Open the data folder and its store; the server makes what is missing, other commands never.
+    """Open the data folder and the store; the server makes what is missing, other commands never.
 
-    Raises: DataFolderError; StoreUnavailableError; NewerSchemaError.
+    Raises: DataFolderError; StoreAddressError; StoreUnavailableError; NewerSchemaError.
     """
+    return (await _open_backing(settings, is_server=is_server)).store
+
+
+async def _open_backing(settings: Settings, clock: Clock | None = None, *, is_server: bool) -> Backing:
     if is_server:
         make_folder(settings.data)
-    else:
+    elif settings.store is None:
         require_file(settings.data / DATABASE_NAME)
     make_files_private(settings.data)
-    return SqliteStore.open(settings.data, keeps_reserve=is_server)
+    return await open_backing(settings, clock, is_server=is_server)
 
 
 async def open_services(settings: Settings, clock: Clock | None = None, *, is_server: bool = True) -> Services:
@@ -267,9 +270,10 @@ async def open_services(settings: Settings, clock: Clock | None = None, *, is_se
 
     Raises: ServerKeysError; what `open_store` raises.
     """
-    store = await open_store(settings, is_server=is_server)
+    backing = await _open_backing(settings, clock, is_server=is_server)
+    store = backing.store
     try:
-        keys = await load_keys(store, settings.data, settings.keys)
+        keys = await load_keys(store, settings.data, settings.keys, is_shared=backing.is_shared)
         push = PushOptions(
             keys=keys.push,
             contact=settings.push_contact or contact_for(settings.public_url),
@@ -281,4 +285,4 @@ async def open_services(settings: Settings, clock: Clock | None = None, *, is_se
         await store.close()
         raise
     profile = msgspec.structs.replace(PROFILES[settings.limits], **settings.limit_overrides)
-    return Services.build(store, keys.box, clock or SystemClock(), settings.min_phone_build, profile, push)
+    return Services.build(backing, keys.box, settings.min_phone_build, profile, push)

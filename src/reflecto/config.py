@@ -31,6 +31,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8787  # 0 takes a free one
     data: Path = msgspec.field(default_factory=lambda: Path(platformdirs.user_data_dir("reflecto", appauthor=False)))
+    store: str | None = None  # postgresql://user:password@host:port/database; default: SQLite in the data folder
     keys: str | None = None  # the server's own, as `reflecto keys` prints them; default: in files of the data folder
     public_url: str | None = None  # what phones reach the server under; default http://host:port
     min_phone_build: Annotated[int, Meta(ge=0)] | None = None  # phones that report less cannot show questions
@@ -69,6 +70,8 @@ def load_settings(
         settings = msgspec.convert(merged, Settings, strict=False, dec_hook=_take_path)
     except msgspec.ValidationError as error:
         raise ConfigError(f"settings: {_named(error)}") from None
+    if settings.store is not None and not settings.store.startswith(("postgresql://", "postgres://")):
+        raise ConfigError("settings: store must look like postgresql://user@host:5432/database")
     for proxy in settings.trusted_proxies:
         try:
             ipaddress.ip_network(proxy, strict=False)

@@ -27,6 +27,8 @@ _HYPHENS_OF_CODE: Final = CODE_CHARS // CODE_GROUP_CHARS - 1  # looking for fewe
 _SETUP_CODE: Final = re.compile(rf"(?:\b|{_BEHIND_ESCAPE}){_GROUP}(?:-{_GROUP}){{{_HYPHENS_OF_CODE}}}\b")
 # Also what only looks like one, such as an emergency's receipt: a line in the log can do without.
 _SHORT_TOKEN: Final = re.compile(rf"(?:(?<![A-Za-z0-9])|{_BEHIND_ESCAPE}){SHORT_TOKEN_PATTERN.pattern}(?![A-Za-z0-9])")
+_STORE_PASSWORD: Final = re.compile(r"(\bpostgres(?:ql)?://[^\s:/@]*:)\S+@")
+_PASSWORD_OPTION: Final = re.compile(r"([?&]password=)[^\s&]+")
 
 
 class RedactingFormatter(logging.Formatter):
@@ -78,8 +80,10 @@ def _redacted(value: object) -> object:
 
 
 def redact(text: str) -> str:
-    """Replace what has the form of a token, a setup code or a server's keys."""
+    """Replace what has the form of a token, a setup code or a server's keys, and the password in a store's address."""
     text = SERVER_KEYS_PATTERN.sub("[keys]", text) if "rfkeys_" in text else text
+    if "postgres" in text:
+        text = _PASSWORD_OPTION.sub(r"\1[password]", _STORE_PASSWORD.sub(r"\1[password]@", text))
     text = _SHORT_TOKEN.sub("[token]", TOKEN_PATTERN.sub("[token]", text))
     return _SETUP_CODE.sub("[setup code]", text) if text.count("-") >= _HYPHENS_OF_CODE else text
 

@@ -211,5 +211,5 @@ async def test_counting_writes_nothing_to_the_store_but_once_a_minute(tmp_path: 
         }
         clock.advance(60)
         await clock.until_waited_for(NOW + 120)
-        assert store.calls.count("record_monthly_counts") == 1
+        assert store.calls.count("add_monthly_counts") == 1
         assert (await store.load_monthly_counts("2025-08"))[world.sender.id] == 20

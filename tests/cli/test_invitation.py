@@ -69,6 +69,27 @@ def test_the_command_that_invite_prints_works_on_the_same_folder(tmp_path: Path)
     assert who_answers(owner, folder_option(Settings()), new_owner=False).endswith("reflecto invite --new-owner")
 
 
+@pytest.mark.parametrize(
+    ("store", "option"),
+    [
+        ("postgresql://me@db/reflecto", " --store postgresql://me@db/reflecto"),
+        ("postgresql://me:secret@db/reflecto", ' --store "$REFLECTO_STORE"'),
+        ("postgresql://me@db/reflecto?password=secret", ' --store "$REFLECTO_STORE"'),
+    ],
+)
+def test_a_further_command_names_the_database_and_never_its_password(store: str, option: str):
+    assert folder_option(Settings(store=store)) == option
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_a_backup_of_a_database_is_its_own_business(command: str, tmp_path: Path, capsys: Output):
+    store = "postgresql://me:secret@127.0.0.1:1/reflecto"
+    assert main([command, "--store", store, "--data", str(tmp_path), str(tmp_path / "file.tar")]) == 2
+    printed = capsys.readouterr().err
+    assert "store is a PostgreSQL database" in printed
+    assert "secret" not in printed
+
+
 async def run_a_server_once(folder: Path) -> None:
     services = await open_services(Settings(data=folder))
     await services.store.close()

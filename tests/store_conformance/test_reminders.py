@@ -105,15 +105,16 @@ async def test_simultaneous_firings_from_two_processes_queue_once(store: Store, 
         assert sorted(fired, key=str) == [None, [phone.id]]
 
 
-async def test_monthly_counts_are_kept_for_the_month_and_for_tokens_that_exist(store: Store):
+async def test_monthly_counts_are_added_up_for_the_month_and_for_tokens_that_exist(store: Store):
     phone, token = await found_owner(store)
     other = make_token(phone.owner_id)
     await store.add_token(other)
-    await store.record_monthly_counts(MONTH, {token.id: 3, other.id: 1, "tok_gone": 9})
-    await store.record_monthly_counts(MONTH, {token.id: 5})
-    assert await store.load_monthly_counts(MONTH) == {token.id: 5, other.id: 1}
+    await store.add_monthly_counts(MONTH, {token.id: 3, other.id: 1, "tok_gone": 9})
+    await store.add_monthly_counts(MONTH, {token.id: 4})
+    await store.add_monthly_counts(MONTH, {token.id: -2, other.id: -2})
+    assert await store.load_monthly_counts(MONTH) == {token.id: 5, other.id: 0}
     assert await store.load_monthly_counts("2025-09") == {}
-    await store.record_monthly_counts("2025-09", {token.id: 1})
+    await store.add_monthly_counts("2025-09", {token.id: 1})
     assert await store.load_monthly_counts("2025-09") == {token.id: 1}
     assert await store.load_monthly_counts(MONTH) == {}
 

@@ -34,6 +34,14 @@ def log() -> Iterator[tuple[logging.Logger, io.StringIO]]:
     logger.propagate = True
 
 
+@pytest.mark.parametrize("name", ["postgresql", "postgres"])
+def test_the_password_of_a_database_is_no_part_of_a_line(name: str):
+    line = redact(f"cannot use {name}://reflecto:p4ss@word@db1:5432,db2/reflecto?a=1&password=p4ss: no such host")
+    assert line == f"cannot use {name}://reflecto:[password]@db1:5432,db2/reflecto?a=1&password=[password] no such host"
+    plain = f"{name}://reflecto@db/reflecto, http://me:you@example.org/"
+    assert redact(plain) == plain
+
+
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
 @pytest.mark.parametrize(
     "line",

@@ -70,6 +70,8 @@ def test_the_data_folder_may_be_written_with_a_tilde():
         ({"REFLECTO_PUBLIC_URL": "https://me:secret@reflecto.example"}, "public_url"),
         ({"REFLECTO_PUBLIC_URL": "https://reflecto.example/a b"}, "public_url"),
         ({"REFLECTO_PUBLIC_URL": "https://reflecto.example//a"}, "public_url"),
+        ({"REFLECTO_STORE": "mysql://reflecto@db/reflecto"}, "^settings: store must look like postgresql://"),
+        ({"REFLECTO_STORE": "/var/lib/reflecto"}, "^settings: store must look like postgresql://"),
         ({"REFLECTO_LIMITS": "unlimited"}, "limits: .*'unlimited'; one of self-hosted, free, pro$"),
         ({"REFLECTO_TRUSTED_PROXIES": "10.0.0.0/8,proxy.example"}, "trusted_proxies"),
     ],
@@ -77,6 +79,22 @@ def test_the_data_folder_may_be_written_with_a_tilde():
 def test_a_value_out_of_range_names_its_setting(environ: dict[str, str], named: str):
     with pytest.raises(ConfigError, match=named):
         load_settings({}, environ=environ)
+
+
+def test_the_store_is_named_like_every_setting_and_is_sqlite_otherwise(tmp_path: Path):
+    address = "postgresql://reflecto:secret@db1,db2:5433/reflecto?sslmode=verify-full"
+    file = tmp_path / "reflecto.toml"
+    file.write_text(f'store = "{address}"', encoding="utf-8")
+    assert load_settings({}, environ={}).store is None
+    assert load_settings({}, environ={}, config_file=file).store == address
+    assert load_settings({}, environ={"REFLECTO_STORE": address}).store == address
+    assert load_settings({"store": address}, environ={}).store == address
+
+
+def test_a_store_that_is_refused_is_not_repeated_for_it_may_hold_a_password():
+    with pytest.raises(ConfigError) as refused:
+        load_settings({"store": "mysql://reflecto:secret@db/reflecto"}, environ={})
+    assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflecto.core.quotas import MonthlyCounts
 from reflecto.core.rules import windows
 from reflecto.core.rules.windows import RollingWindow
+from reflecto.store.memory.monthly_counts import MonthlyCounts
 
 AUGUST = 1_754_800_000.0
 SEPTEMBER = 1_756_684_800.0
@@ -51,7 +51,7 @@ def test_a_window_remembers_so_many_keys_and_forgets_the_longest_quiet(monkeypat
 
 
 class SlowStore:
-    """Writes counts when the test lets it."""
+    """Adds counts when the test lets it."""
 
     def __init__(self) -> None:
         self.written: dict[str, dict[str, int]] = {}
@@ -61,12 +61,14 @@ class SlowStore:
     async def load_monthly_counts(self, month: str) -> dict[str, int]:
         return dict(self.written.get(month, {}))
 
-    async def record_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
+    async def add_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
         self.asked.set()
         await self.go.wait()
         if self.fails:
             raise OSError
-        self.written.setdefault(month, {}).update(counts)
+        kept = self.written.setdefault(month, {})
+        for token_id, count in counts.items():
+            kept[token_id] = kept.get(token_id, 0) + count
 
 
 async def test_what_is_counted_while_a_write_is_under_way_is_written_the_next_time():

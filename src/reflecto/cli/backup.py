@@ -9,7 +9,7 @@ import msgspec
 
 from reflecto.backup import Manifest, back_up
 from reflecto.backup import restore as put_back
-from reflecto.cli.server_options import server_options
+from reflecto.cli.server_options import require_sqlite, server_options
 from reflecto.config import load_settings
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -20,12 +20,18 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("file", type=FILE)
 @click.option("--replace", is_flag=True, help="Overwrite FILE if it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print what is in it as one JSON object.")
-def backup(*, config_file: Path | None, data: Path | None, file: Path, replace: bool, as_json: bool) -> None:
+def backup(
+    *, config_file: Path | None, data: Path | None, store: str | None, file: Path, replace: bool, as_json: bool
+) -> None:
     """Write store and keys into FILE, while the server runs or not, and check what was written.
 
     Whoever has FILE has the server: it is readable by you alone, keep it so.
     """
-    folder = load_settings({"data": data}, config_file=config_file).data
+    settings = load_settings({"data": data, "store": store}, config_file=config_file)
+    require_sqlite(
+        settings, f"back it up with pg_dump or your provider's backups, and the keys in {settings.data} once"
+    )
+    folder = settings.data
     manifest = back_up(folder, file, int(time.time()), replace=replace)
     if as_json:
         click.echo(msgspec.json.encode(manifest).decode())
@@ -38,12 +44,16 @@ def backup(*, config_file: Path | None, data: Path | None, file: Path, replace: 
 @click.argument("file", type=FILE)
 @click.option("--replace", is_flag=True, help="Overwrite the server that is in the data folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was in it as one JSON object.")
-def restore(*, config_file: Path | None, data: Path | None, file: Path, replace: bool, as_json: bool) -> None:
+def restore(
+    *, config_file: Path | None, data: Path | None, store: str | None, file: Path, replace: bool, as_json: bool
+) -> None:
     """Put the server in FILE into the data folder, once it is checked. The server must be stopped.
 
     What happened since the backup is unknown to it: tokens revoked since are valid again.
     """
-    folder = load_settings({"data": data}, config_file=config_file).data
+    settings = load_settings({"data": data, "store": store}, config_file=config_file)
+    require_sqlite(settings, "put its own backup back with pg_restore, and the keys into the data folder")
+    folder = settings.data
     manifest = put_back(file, folder, replace=replace)
     if as_json:
         click.echo(msgspec.json.encode(manifest).decode())

@@ -33,6 +33,8 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
+_EXTRAS: Final = {"mcp": "mcp", "mcp_types": "mcp", "asyncpg": "postgres"}  # module to what it is installed by
+
 # A path that was named wrong. That a disk is full or broken is nobody's usage.
 _UNUSABLE_PATH: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 
@@ -66,7 +68,7 @@ def message_of(error: Exception) -> str:
 
         return in_words_of(context.command, code, str(error))
     if isinstance(error, ModuleNotFoundError):
-        extra = "mcp" if error.name in {"mcp", "mcp_types"} else "server"
+        extra = _EXTRAS.get(error.name or "", "server")
         return (
             f"this command needs {error.name}, of Reflecto's extra [{extra}]: `make setup` in a clone brings it;"
             f" elsewhere install once more what you installed, with [{extra}] behind its path (docs/cli.md, Installing)"

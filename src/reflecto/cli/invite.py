@@ -24,6 +24,7 @@ def invite(
     *,
     config_file: Path | None,
     data: Path | None,
+    store: str | None,
     public_url: str | None,
     owner_id: str | None,
     new_owner: bool,
@@ -36,7 +37,7 @@ def invite(
     """
     if owner_id and new_owner:
         raise click.UsageError("--owner and --new-owner exclude each other")
-    settings = load_settings({"data": data, "public_url": public_url}, config_file=config_file)
+    settings = load_settings({"data": data, "store": store, "public_url": public_url}, config_file=config_file)
     try:
         invitation, url, joined = asyncio.run(_invite(settings, owner_id, new_owner=new_owner))
     except OwnerChoiceError as error:

@@ -21,6 +21,7 @@ class Hub:
         self._calls: dict[str, Callable[[], object]] = {}
         self._heartbeat: Timer | None = None
         self._on_growth: Callable[[Collection[str]], None] = lambda _: None
+        self._on_stranger: Callable[[Collection[str]], None] = lambda _: None
         self.closed = asyncio.Event()
 
     @property
@@ -40,6 +41,10 @@ class Hub:
         """Call `callback` with the devices whose queues this process has added to, whether they have streams or not."""
         self._on_growth = callback
 
+    def when_cancelled_elsewhere(self, callback: Callable[[Collection[str]], None]) -> None:
+        """Call `callback` with calls that were cancelled here and are not held here: another process may hold them."""
+        self._on_stranger = callback
+
     def start(self) -> None:
         """Begin to beat every stream each HEARTBEAT_SECONDS."""
         self._heartbeat = self._clock.call_later(HEARTBEAT_SECONDS, self._beat)
@@ -49,8 +54,12 @@ class Hub:
         self.closed.set()
         if self._heartbeat is not None:
             self._heartbeat.cancel()
-        self._end_streams(list(self._streams))
+        self.end_streams()
         self._set_watchers(self._watchers)
+
+    def end_streams(self) -> None:
+        """End every stream; devices open new ones, here or at another process."""
+        self._end_streams(list(self._streams))
 
     @contextmanager
     def open_stream(self, device_id: str, stream: Stream) -> Iterator[None]:
@@ -72,7 +81,16 @@ class Hub:
                 self._presence.close(device_id)
 
     def tell(self, news: News) -> None:
-        """Wake the streams and long polls that `news` names, end the streams of devices that are gone, cancel calls."""
+        """Wake, end and cancel whatever `news` of this process is about."""
+        strangers = [call for call in news.cancelled_calls if call not in self._calls]
+        self.hear(news)
+        if strangers:
+            self._on_stranger(strangers)
+        if news.device_ids:
+            self._on_growth(news.device_ids)
+
+    def hear(self, news: News) -> None:
+        """Wake, end and cancel whatever `news` of another process is about; that one pushes what it has queued."""
         self._set_watchers(news.watched_ids)
         self._wake_streams(news.device_ids)
         self._end_streams(news.ended_ids)
@@ -82,8 +100,6 @@ class Hub:
         if news.everything:
             self._wake_streams(list(self._streams))
             self._set_watchers(self._watchers)
-        if news.device_ids:
-            self._on_growth(news.device_ids)
 
     @contextmanager
     def watch(self, watched_id: str) -> Iterator[asyncio.Event]:

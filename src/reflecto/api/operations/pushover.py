@@ -189,7 +189,7 @@ async def send(call: Admitted[Sender, PushoverFields]) -> Reply:
             partial(use_cases.emergencies.send, sender, message, message.emergency),
             lambda alarm: _accepted({"request": alarm.id, "receipt": alarm.receipt}, alarm.caveats),
         )
-    return msgspec.structs.replace(reply, headers={**reply.headers, **_app_limits(call)})
+    return msgspec.structs.replace(reply, headers={**reply.headers, **await _app_limits(call)})
 
 
 async def validate_user(call: Admitted[Sender, PushoverFields]) -> Reply:
@@ -206,7 +206,7 @@ async def list_sounds(_call: Admitted[Sender, PushoverFields]) -> Reply:
 
 async def read_limits(call: Admitted[Sender, PushoverFields]) -> Reply:
     """Reply 200 with the month's limit, what is left of it and when it ends."""
-    limit, remaining, reset = _app_limits(call).values()
+    limit, remaining, reset = (await _app_limits(call)).values()
     counts = {"limit": int(limit), "remaining": int(remaining), "reset": int(reset)}
     return Reply(200, {**counts, "status": 1, "request": request_id()})
 
@@ -239,9 +239,9 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _app_limits(call: Admitted[Sender, PushoverFields]) -> dict[str, str]:
+async def _app_limits(call: Admitted[Sender, PushoverFields]) -> dict[str, str]:
     """Return Pushover's `X-Limit-App-*` headers: the month's limit, what is left, and its end in Unix seconds."""
-    standing = call.use_cases.quotas.monthly_standing(call.caller.token)
+    standing = await call.use_cases.quotas.monthly_standing(call.caller.token)
     return {
         "x-limit-app-limit": str(standing.limit),
         "x-limit-app-remaining": str(standing.remaining),

@@ -266,8 +266,8 @@ class Store(Protocol):
     async def load_monthly_counts(self, month: str) -> dict[str, int]:
         """Return how much each token sent in the month (`YYYY-MM`)."""
 
-    async def record_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
-        """Replace the counts of these tokens for the month; those of other months are deleted."""
+    async def add_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
+        """Add to the counts of these tokens for the month, or take from them; those of other months are deleted."""
 
     # Reminders
     async def add_reminder(

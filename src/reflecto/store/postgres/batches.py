@@ -5,25 +5,23 @@ Each batch locks its owners, loads what its verbs need, lets each verb judge in 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar, cast
 
 import asyncpg
 
 from reflecto.core.ports.store import AlreadyKeptError, StoreUnavailableError
-from reflecto.store.postgres.changed import Changed
 from reflecto.store.postgres.connection import Connection
 from reflecto.store.postgres.facts import Facts
 from reflecto.store.postgres.locking import Locking
 from reflecto.store.postgres.needs import Needs
+from reflecto.store.postgres.news import NewsFeed
 from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, Waiting
 from reflecto.store.postgres.writer import Writer
 from reflecto.store.postgres.writing import write
 
 T = TypeVar("T")
 Judge = Callable[[Facts], T]
-Say = Callable[[Connection, Changed], Awaitable[None]]
-
 BATCH_VERBS: Final = 256
 BATCH_BYTES: Final = 4 * 1024 * 1024
 
@@ -43,12 +41,13 @@ class _Verb(Waiting):
 
 
 class Batches:
-    """Runs verbs on `writer`'s connection. `say` writes a transaction's news, for the other processes."""
+    """Runs verbs on `writer`'s connection, and tells the other processes with `news`."""
 
-    def __init__(self, writer: Writer, locking: Locking, say: Say) -> None:
+    def __init__(self, writer: Writer, locking: Locking, news: NewsFeed) -> None:
         self._writer = writer
         self._locking = locking
-        self._say = say
+        self._news = news
+        self._has_news = False  # what the transaction under way has changed is news
         self._waiting: list[_Verb] = []
         self._arrived = asyncio.Event()
         self._closed = False
@@ -115,6 +114,8 @@ class Batches:
                 logger.exception("a verb failed")
                 batch[0].fail(error)
             return
+        if self._has_news:
+            self._news.hint()
         for verb, result in zip(batch, results, strict=True):
             if isinstance(result, AlreadyKeptError):
                 verb.fail(result)
@@ -125,7 +126,8 @@ class Batches:
         facts = await self._locking.lock(connection, [verb.needs for verb in batch])
         results = [_judge(verb, facts) for verb in batch]
         await write(connection, facts)
-        await self._say(connection, facts.changed)
+        self._has_news = bool(facts.changed)
+        await self._news.say(connection, facts.changed)
         return results
 
 

@@ -9,9 +9,14 @@ from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.store import StoreUnavailableError
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.postgres.batches import Batches
+from reflecto.store.postgres.clock import ClockSetting, SetClock, read_clock
+from reflecto.store.postgres.counters import PostgresCounters
+from reflecto.store.postgres.listener import Listener
 from reflecto.store.postgres.locking import Locking
 from reflecto.store.postgres.news import NewsFeed
+from reflecto.store.postgres.presence import PostgresPresence
 from reflecto.store.postgres.primary import Primary
+from reflecto.store.postgres.processes import Lease, Process
 from reflecto.store.postgres.reads import Reads
 from reflecto.store.postgres.schema import migrate
 from reflecto.store.postgres.transactions import Transactions
@@ -21,35 +26,55 @@ EPOCH_SHIFT: Final = 43  # a number is epoch × 2^43 + milliseconds: safe in Jav
 
 
 class Database:
-    """`batches` for the verbs of every request, `transactions` for seldom ones, `reads`, and `news`."""
+    """`batches` for the verbs of every request, `transactions` for seldom ones, and `reads`.
 
-    def __init__(self, primary: Primary, process_id: str, bounds: QueueLimits) -> None:
+    `news`, `presence` and `counters` share the `listener`'s connection.
+    """
+
+    def __init__(self, primary: Primary, process: Process, bounds: QueueLimits, set_clock: SetClock) -> None:
+        process_id = process.id
         self.process_id = process_id
         self.primary = primary
         self.locking = Locking(bounds)
         self.work = StoreWork()
-        self.news = NewsFeed(process_id)
-        self.batches = Batches(Writer(primary, f"{process_id}.batches", self.work), self.locking, self.news.say)
+        self.listener = Listener(Writer(primary, f"{process_id}.listener", self.work).open)
+        self.news = NewsFeed(process_id, self.listener.wake)
+        self.batches = Batches(Writer(primary, f"{process_id}.batches", self.work), self.locking, self.news)
         seldom = Writer(primary, f"{process_id}.seldom", self.work)
-        self.transactions = Transactions(seldom, self.locking, self.news.say)
+        self.transactions = Transactions(seldom, self.locking, self.news)
         self._proof = Writer(primary, f"{process_id}.reads", self.work)
         self.reads = Reads(self._proof.open)
+        self.lease = Lease(process)
+        self.presence = PostgresPresence(self.lease, self.reads, self.listener.wake)
+        self.counters = PostgresCounters(self.reads, self.listener.wake)
+        for duty in (self.counters, self.news, self.presence, ClockSetting(set_clock)):  # who waits for it comes first
+            self.listener.add(duty)
 
     @classmethod
-    async def open(cls, address: str, bounds: QueueLimits) -> "Database":
+    async def open(
+        cls,
+        address: str,
+        bounds: QueueLimits,
+        *,
+        version: str = "",
+        serves_at: str = "",
+        set_clock: SetClock = lambda _now, _asked, _answered: None,
+    ) -> "Database":
         """Connect, bring the schema up to date and start.
 
+        `version` and `serves_at` are what the other processes see of this one. `set_clock` is told the time.
         Raises: StoreUnavailableError, with the reason; NewerDatabaseError; DatabaseAddressError.
         """
         primary = Primary(address)
         connection = await primary.connect_first()
         try:
             await migrate(connection)
+            await read_clock(connection, set_clock)
         except asyncpg.PostgresError as error:
             raise StoreUnavailableError(f"{primary.shown}: {error}") from None
         finally:
             connection.terminate()
-        return cls(primary, f"prc_{secrets.token_hex(16)}", bounds)
+        return cls(primary, Process(f"prc_{secrets.token_hex(16)}", version, serves_at), bounds, set_clock)
 
     def number_from(self, seq: int) -> None:
         """Give out numbers above `seq` only. No row is changed for that."""
@@ -59,5 +84,6 @@ class Database:
         """Commit what was accepted, then close the connections."""
         await self.batches.close()
         await self.transactions.close()
+        await self.listener.close()
         await self.reads.close()
         self.primary.close()

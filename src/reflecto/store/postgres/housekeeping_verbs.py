@@ -116,6 +116,7 @@ class HousekeepingVerbs:
 
     def when_changed_elsewhere(self, callback: Callable[[News], None]) -> None:
         self._database.news.when_heard(callback)
+        self._database.listener.start()
 
     async def close(self) -> None:
         await self._database.close()

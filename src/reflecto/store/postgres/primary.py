@@ -21,8 +21,8 @@ class Primary:
     """Finds the host that may be written to. One for all connections of a process."""
 
     def __init__(self, address: str) -> None:
-        self.shown = without_password(address)
         self._addresses = split_addresses(address)
+        self.shown = without_password(address)
         self._timeline = 0
         self._is_away = False
         self._closed = asyncio.Event()

@@ -89,18 +89,22 @@ class TokenVerbs:
         rows = await self._database.reads.rows("SELECT token_id, count FROM monthly_counts WHERE month = $1", month)
         return {row[0]: row[1] for row in rows}
 
-    async def record_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
-        async def record(transaction: Transaction) -> None:
-            await transaction.connection.execute("DELETE FROM monthly_counts WHERE month <> $1", month)
-            token_ids = sorted(counts)
-            await transaction.connection.execute(
-                "INSERT INTO monthly_counts (token_id, month, count) SELECT tokens.id, $1, given.count "
-                "FROM unnest($2::text[], $3::bigint[]) AS given (token_id, count) "
-                "JOIN tokens ON tokens.id = given.token_id "
-                "ON CONFLICT (token_id) DO UPDATE SET month = excluded.month, count = excluded.count",
+    async def add_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
+        async def add(transaction: Transaction) -> None:
+            connection, token_ids = transaction.connection, sorted(counts)
+            await connection.execute("DELETE FROM monthly_counts WHERE month <> $1", month)
+            await connection.execute(
+                "INSERT INTO monthly_counts (token_id, month, count) SELECT id, $1, 0 FROM tokens "
+                "WHERE id = ANY($2::text[]) ORDER BY id ON CONFLICT (token_id) DO NOTHING",
                 month,
+                token_ids,
+            )
+            await connection.execute(
+                "UPDATE monthly_counts SET count = greatest(0, monthly_counts.count + given.count) "
+                "FROM unnest($1::text[], $2::bigint[]) AS given (token_id, count) "
+                "WHERE monthly_counts.token_id = given.token_id",
                 token_ids,
                 [counts[each] for each in token_ids],
             )
 
-        await self._database.transactions.run(record)
+        await self._database.transactions.run(add)

@@ -10,12 +10,12 @@ import asyncpg
 
 from reflecto.core.model import Device
 from reflecto.core.ports.store import AlreadyKeptError, Keep, StoreUnavailableError
-from reflecto.store.postgres.batches import Say
 from reflecto.store.postgres.changed import Changed
 from reflecto.store.postgres.connection import Connection
 from reflecto.store.postgres.facts import Facts
 from reflecto.store.postgres.locking import Locking
 from reflecto.store.postgres.needs import Needs
+from reflecto.store.postgres.news import NewsFeed
 from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, Waiting
 from reflecto.store.postgres.writer import Writer
 from reflecto.store.postgres.writing import write
@@ -86,12 +86,12 @@ class _Job(Waiting):
 
 
 class Transactions:
-    """Runs transactions on `writer`'s connection, one after another."""
+    """Runs transactions on `writer`'s connection, one after another, and tells the other processes with `news`."""
 
-    def __init__(self, writer: Writer, locking: Locking, say: Say) -> None:
+    def __init__(self, writer: Writer, locking: Locking, news: NewsFeed) -> None:
         self._writer = writer
         self._locking = locking
-        self._say = say
+        self._news = news
         self._waiting: deque[_Job] = deque()
         self._arrived = asyncio.Event()
         self._closed = False
@@ -132,18 +132,25 @@ class Transactions:
                     await self._settle(job)
 
     async def _settle(self, job: _Job) -> None:
+        has_news = False
+
         async def work(connection: Connection) -> Any:
+            nonlocal has_news
             transaction = Transaction(connection, self._locking)
+            has_news = False
             try:
                 result = await job.body(transaction)
             except AlreadyKeptError as error:  # which is as good as that reply only once this has committed
                 return error
             await transaction.write(result)
-            await self._say(connection, transaction.changed)
+            has_news = bool(transaction.changed)
+            await self._news.say(connection, transaction.changed)
             return result
 
         try:
             result = await self._writer.commit(work)
+            if has_news:
+                self._news.hint()
             if isinstance(result, AlreadyKeptError):
                 job.fail(result)
             else:

@@ -72,13 +72,13 @@ class TokenVerbs:
     async def load_monthly_counts(self, month: str) -> dict[str, int]:
         return dict(self._database.rows("SELECT token_id, count FROM monthly_counts WHERE month = ?", (month,)))
 
-    async def record_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
-        def record(connection: sqlite3.Connection) -> None:
+    async def add_monthly_counts(self, month: str, counts: Mapping[str, int]) -> None:
+        def add(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM monthly_counts WHERE month <> ?", (month,))
             connection.executemany(
-                "INSERT INTO monthly_counts (token_id, month, count) SELECT id, ?, ? FROM tokens WHERE id = ? "
-                "ON CONFLICT (token_id) DO UPDATE SET month = excluded.month, count = excluded.count",
+                "INSERT INTO monthly_counts (token_id, month, count) SELECT id, ?1, max(0, ?2) FROM tokens "
+                "WHERE id = ?3 ON CONFLICT (token_id) DO UPDATE SET count = max(0, count + ?2)",
                 [(month, count, token_id) for token_id, count in counts.items()],
             )
 
-        await self._database.write(record)
+        await self._database.write(add)

@@ -263,16 +263,97 @@ CREATE UNLOGGED TABLE presence (
 );
 CREATE INDEX presence_by_process ON presence (process_id);
 
--- How often something happened in one slot of a window: see `counters.py`.
+-- How often something happened in one slot of a window: see `counters.py`. Times are Unix seconds; a slot counts until
+-- `live_until`, and is swept after `kept_until`, which the hits of a slot leave as it is.
 CREATE UNLOGGED TABLE counts (
     window_name text NOT NULL,
     key         text NOT NULL,
     slot        bigint NOT NULL,
     count       bigint NOT NULL,
-    ends_at     bigint NOT NULL,
+    live_until  bigint NOT NULL,
+    kept_until  bigint NOT NULL,
     PRIMARY KEY (window_name, key, slot)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
-CREATE INDEX counts_by_end ON counts (ends_at);
+CREATE INDEX counts_by_end ON counts (kept_until);
+
+-- Counts hits, each in several windows or in none, in the order of `hit_numbers`; returns those that were refused, with
+-- the place of the window that was full and when it next frees something. `names` to `kept` have one entry a place: a
+-- window and a key. A window of 0 seconds is a calendar month, and is kept in `monthly_counts`.
+-- All keys are locked before anything is read: each statement in here sees what was committed before it.
+CREATE FUNCTION hit_counts(
+    names text[], keys text[], limits bigint[], seconds bigint[], slots bigint[], kept bigint[],
+    now_at bigint, this_month text, hit_numbers integer[], places integer[]
+) RETURNS TABLE (hit integer, place integer, reset_at bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    remaining bigint[];
+    added bigint[] := array_fill(0::bigint, ARRAY[cardinality(names)]);
+    refused integer[] := '{}';
+    full_places integer[] := '{}';
+    first integer := 1;
+    after integer;
+    full_place integer;
+BEGIN
+    PERFORM pg_advisory_xact_lock(locks.number) FROM (
+        SELECT DISTINCT hashtextextended(wanted.name || ' ' || wanted.key, 0) AS number
+        FROM unnest(names, keys) AS wanted (name, key) ORDER BY number
+    ) AS locks;
+
+    SELECT array_agg(wanted.most - CASE WHEN wanted.width > 0 THEN coalesce((
+        SELECT sum(each.count) FROM counts AS each WHERE each.window_name = wanted.name AND each.key = wanted.key
+        AND each.live_until > now_at AND each.live_until <= now_at + 2 * wanted.width -- else the clock was put back
+    ), 0) ELSE coalesce((
+        SELECT each.count FROM monthly_counts AS each WHERE each.token_id = wanted.key AND each.month >= this_month
+    ), 0) END ORDER BY wanted.number) INTO remaining
+    FROM unnest(names, keys, limits, seconds) WITH ORDINALITY AS wanted (name, key, most, width, number);
+
+    WHILE first <= cardinality(hit_numbers) LOOP
+        after := first;
+        full_place := NULL;
+        WHILE after <= cardinality(hit_numbers) AND hit_numbers[after] = hit_numbers[first] LOOP
+            IF full_place IS NULL AND remaining[places[after]] < 1 THEN
+                full_place := places[after];
+            END IF;
+            after := after + 1;
+        END LOOP;
+        IF full_place IS NULL THEN
+            FOR each IN first .. after - 1 LOOP
+                remaining[places[each]] := remaining[places[each]] - 1;
+                added[places[each]] := added[places[each]] + 1;
+            END LOOP;
+        ELSE
+            refused := refused || hit_numbers[first];
+            full_places := full_places || full_place;
+        END IF;
+        first := after;
+    END LOOP;
+
+    INSERT INTO counts AS old (window_name, key, slot, count, live_until, kept_until)
+    SELECT wanted.name, wanted.key, wanted.slot, wanted.hits, now_at + wanted.width, wanted.kept
+    FROM unnest(names, keys, slots, added, seconds, kept) AS wanted (name, key, slot, hits, width, kept)
+    WHERE wanted.hits > 0 AND wanted.width > 0 ORDER BY 1, 2, 3
+    ON CONFLICT (window_name, key, slot) DO UPDATE SET
+        count = excluded.count + CASE
+            WHEN old.live_until > now_at AND old.live_until <= 2 * excluded.live_until - now_at THEN old.count
+            ELSE 0 END,
+        live_until = CASE
+            WHEN old.live_until <= 2 * excluded.live_until - now_at THEN greatest(old.live_until, excluded.live_until)
+            ELSE excluded.live_until END,
+        kept_until = excluded.kept_until;
+
+    INSERT INTO monthly_counts AS old (token_id, month, count)
+    SELECT tokens.id, this_month, wanted.hits FROM unnest(keys, added, seconds) AS wanted (key, hits, width)
+    JOIN tokens ON tokens.id = wanted.key WHERE wanted.hits > 0 AND wanted.width = 0 ORDER BY 1
+    ON CONFLICT (token_id) DO UPDATE SET
+        count = excluded.count + CASE WHEN old.month >= excluded.month THEN old.count ELSE 0 END,
+        month = greatest(old.month, excluded.month);
+
+    RETURN QUERY SELECT full_one.hit, full_one.place, (
+        SELECT min(each.live_until) FROM counts AS each
+        WHERE each.window_name = names[full_one.place] AND each.key = keys[full_one.place] AND each.count > 0
+        AND each.live_until > now_at AND each.live_until <= now_at + 2 * seconds[full_one.place]
+    ) FROM unnest(refused, full_places) AS full_one (hit, place);
+END
+$$;
 
 -- What waits in all queues, as one process has added it up for every other.
 CREATE UNLOGGED TABLE load (

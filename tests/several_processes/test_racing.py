@@ -1,0 +1,105 @@
+"""What holds when many call two processes at once."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from reflecto.core.quotas import LimitProfile
+from tests.actors import DeviceActor, Program, enroll
+from tests.api.limited import NO_LIMITS, standing
+from tests.builders import DeviceKeys, enrolment_body
+from tests.fakes import BOUND_SECONDS
+from tests.several_processes.conftest import Two
+
+
+async def at_once(calls: Sequence[Coroutine[Any, Any, httpx.Response]]) -> list[httpx.Response]:
+    """Make all calls at the same time."""
+    async with asyncio.timeout(BOUND_SECONDS):
+        return await asyncio.gather(*calls)
+
+
+def statuses(replies: Sequence[httpx.Response]) -> Counter[int]:
+    """Count the replies by status."""
+    return Counter(reply.status_code for reply in replies)
+
+
+async def test_32_identical_creates_over_both_get_one_201(two: Two, phone: DeviceActor, sender: Program):
+    callers = [sender, two.at_b(sender)]
+    replies = await at_once([callers[n % 2].ask(idempotency_key="deploy") for n in range(32)])
+    assert statuses(replies) == {201: 1, 200: 31}
+    assert len({reply.json()["id"] for reply in replies}) == 1
+    entries = await two.a.services.store.read_queue(phone.id, 1, 100, two.a.clock.now())
+    assert entries is not None
+    assert len(entries) == 1
+
+
+async def test_of_40_taps_over_both_one_wins(two: Two, phone: DeviceActor, sender: Program):
+    asked = await sender.ask_id(choices=[str(n) for n in range(4)])
+    callers = [phone, two.at_b(phone)]
+    replies = await at_once([callers[n % 2].answer(asked, n % 4) for n in range(40)])
+    won = [reply for reply in replies if reply.status_code == 200]
+    states = [(await each.read(asked)).json() for each in (sender, two.at_b(sender))]
+    assert states[0] == states[1]
+    assert {reply.json()["choice_index"] for reply in won} == {states[0]["choice_index"]}
+    assert statuses(replies).keys() <= {200, 409}
+    assert 1 <= len(won) <= 10  # the winner, and whoever tapped the same
+
+
+async def test_24_creates_over_both_fill_exactly_ten_places(two: Two, sender: Program):
+    callers = [sender, two.at_b(sender)]
+    replies = await at_once([callers[n % 2].ask(f"Question {n}?") for n in range(24)])
+    assert statuses(replies) == {201: 10, 429: 14}
+
+
+async def test_an_empty_database_is_founded_once(two: Two):
+    codes = [await server.invite() for server in two]
+    bodies = [enrolment_body(code, DeviceKeys()) for code in codes]
+    replies = await at_once(
+        [server.http.post("/v1/enroll", json=body) for server, body in zip(two, bodies, strict=True)]
+    )
+    assert statuses(replies) == {201: 2}
+    assert len({reply.json()["owner_id"] for reply in replies}) == 1
+    assert sorted(reply.json()["default_token"] is None for reply in replies) == [False, True]
+
+
+class TestLimits:
+    """One count for both."""
+
+    @pytest.fixture
+    def limits(self) -> LimitProfile:
+        return msgspec.structs.replace(NO_LIMITS, token_burst=40, token_monthly=10, ip_minute=5)
+
+    async def test_of_a_burst_over_both_as_many_pass_as_may_and_no_more(self, two: Two, sender: Program):
+        callers = [sender, two.at_b(sender)]
+        replies = await at_once([callers[n % 2].send() for n in range(30)])
+        assert statuses(replies) == {200: 10, 429: 20}
+        assert {standing(reply)[0] for reply in replies if reply.status_code == 429} == {"token_monthly"}
+        two.a.clock.advance(60)
+        assert standing(await callers[1].send())[:3] == ("token_monthly", 10, 0)
+
+    async def test_strangers_have_one_count(self, two: Two):
+        stranger = [Program(server.http, "rfk_live_" + "x" * 32) for server in two]
+        replies = await at_once([stranger[n % 2].send() for n in range(24)])
+        assert statuses(replies) == {401: 5, 429: 19}
+
+    async def test_what_is_refunded_at_one_is_free_at_the_other(self, two: Two, sender: Program):
+        for n in range(20):
+            caller = [sender, two.at_b(sender)][n % 2]
+            assert (await caller.ask("Question?", idempotency_key="the same")).status_code in {200, 201}
+        assert standing(await sender.send())[:3] == ("token_monthly", 10, 8)
+
+    async def test_wrong_codes_have_one_count(self, two: Two):
+        await enroll(two.a)
+        servers = list(two)
+        replies = await at_once(
+            [
+                servers[n % 2].http.post("/v1/enroll", json=enrolment_body("AAAA-AAAA-AAAA-AAAA", DeviceKeys()))
+                for n in range(12)
+            ]
+        )
+        assert statuses(replies) == {403: 5, 429: 7}
