@@ -24,6 +24,7 @@ settings.load_profile("reflecto")
 
 
 _HOME = pytest.StashKey["TemporaryDirectory[str]"]()
+CLOSING_LINES = pytest.StashKey[list[str]]()  # what tests want to have said at the end of the run
 
 
 @pytest.hookimpl(trylast=True)  # pytest has read by then whether its own output has colours
@@ -31,11 +32,27 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let `async def` be enough to make a test asynchronous, and let no test see what this shell has set."""
     config.option.anyio_mode = "auto"
     config.stash[_HOME] = TemporaryDirectory(prefix="reflecto-home-", ignore_cleanup_errors=True)
+    config.stash[CLOSING_LINES] = []
     settle(Path(config.stash[_HOME].name))
+
+
+@pytest.hookimpl(trylast=True)  # the last fixtures end in this hook, too
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand a worker's closing lines to whoever started it."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["closing_lines"] = session.config.stash[CLOSING_LINES]
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_testnodedown(node: Any) -> None:
+    """Take them."""
+    node.config.stash[CLOSING_LINES].extend(getattr(node, "workeroutput", {}).get("closing_lines", ()))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what `make test` ran before this and how long that took; pytest's own line stays the last."""
+    for line in terminalreporter.config.stash[CLOSING_LINES]:
+        terminalreporter.write_line(line)
     for line in os.environ.get("PYTEST_RAN_BEFORE", "").splitlines():
         terminalreporter.write_line(line)
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.conftest import CLOSING_LINES
 from tests.fuzz.fuzzed_server import FuzzedServer
 from tests.fuzz.stand_ins import StandIns
-
-_REPORT = pytest.StashKey[str]()
 
 
 @pytest.fixture(scope="session")
@@ -15,16 +14,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     """A server on a fresh store."""
     with FuzzedServer(tmp_path_factory.mktemp("fuzzed")).up() as running:
         yield running
-    pytestconfig.stash[_REPORT] = f"fuzzing: {running.ledger}"
+    pytestconfig.stash[CLOSING_LINES].append(f"fuzzing: {running.ledger}")
 
 
 @pytest.fixture(scope="session")
 def stand_ins(server: FuzzedServer) -> StandIns:
     """Tokens and ids that exist."""
     return StandIns(server)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print the count."""
-    if _REPORT in config.stash:
-        terminalreporter.write_line(config.stash[_REPORT])
