@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import disk_usage
@@ -34,6 +35,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_HOME] = TemporaryDirectory(prefix="reflecto-home-", ignore_cleanup_errors=True)
     config.stash[CLOSING_LINES] = []
     settle(Path(config.stash[_HOME].name))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse two tests of one name: workers would run one of them and lose the other without a word."""
+    names = Counter(item.nodeid for item in items)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise pytest.UsageError(f"several tests are called {', '.join(twice)}")
 
 
 @pytest.hookimpl(trylast=True)  # the last fixtures end in this hook, too
