@@ -23,6 +23,7 @@ from collections.abc import Callable
 from http.client import HTTPException
 from typing import Any, NoReturn
 
+KEY_HEADER = "Idempotency-Key"
 REQUEST_SECONDS = 15  # to connect, send and get a reply that is not held back
 HOLD_SECONDS = 50  # proxies commonly cut an idle connection at 60 s
 GIVE_UP_SECONDS = 60  # a restart, also of a whole machine
@@ -80,8 +81,10 @@ class Server:
         self._token = token
         self._open = urllib.request.build_opener(NoRedirects).open
 
-    def call(self, method: str, path: str, body: Any = None, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
-        """Return the JSON object of a reply with 2xx. Raises: Lost, Failed."""
+    def call(
+        self, method: str, path: str, body: Any = None, seconds: float = REQUEST_SECONDS, key: str | None = None
+    ) -> dict[str, Any]:
+        """Return the JSON object of a reply with 2xx; `key` names the request for its repeats. Raises: Lost, Failed."""
         request = urllib.request.Request(  # noqa: S310 -- http or https, see above
             self._url + path,
             data=None if body is None else json.dumps(body).encode(),
@@ -90,6 +93,7 @@ class Server:
                 "Authorization": f"Bearer {self._token}",
                 "Content-Type": "application/json",
                 "User-Agent": "reflecto-action",
+                **({} if key is None else {KEY_HEADER: key}),
             },
         )
         try:
@@ -234,14 +238,28 @@ def withdraw(server: Server, question_id: str, body: dict[str, Any]) -> None:
 
 
 def send(server: Server) -> dict[str, Any]:
-    """Send a notification; again only while it surely was not accepted. Raises: Failed."""
+    """Send a notification, which arrives once, however often a reply is lost. Raises: Failed."""
     names = {"message": "MESSAGE", "title": "TITLE", "priority": "PRIORITY", "url": "LINK"}
     body = {name: value for name, variable in names.items() if (value := os.environ.get(f"INPUT_{variable}", ""))}
     until = time.monotonic() + GIVE_UP_SECONDS
-    sent = keep_trying(until, lambda: server.call("POST", "/v1/send", body), unless=lambda e: e.arrived or e.elsewhere)
+    key = default_key(json.dumps(body))
+    sent = keep_trying(
+        until,
+        lambda: server.call("POST", "/v1/send", body, key=key),
+        unless=lambda error: error.elsewhere or (error.arrived and not knows_keys(server, until)),
+    )
     for warning in sent.get("warnings") or []:
         say("warning", str(warning.get("message")) if isinstance(warning, dict) else "")
     return {"status": "sent", "id": sent.get("id")}
+
+
+def knows_keys(server: Server, until: float) -> bool:
+    """Tell whether the server recognises a repeat by its key; an older one does not, and would send twice."""
+    try:
+        health = keep_trying(until, lambda: server.call("GET", "/healthz"), unless=lambda error: error.elsewhere)
+    except Failed:
+        return False
+    return health.get("repeats") == KEY_HEADER
 
 
 def default_key(question: str) -> str:

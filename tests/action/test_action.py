@@ -234,10 +234,25 @@ def test_a_message_is_sent_with_a_link_to_the_run(asker: AskerServer, step: Step
     }
 
 
-def test_a_message_that_may_have_arrived_is_not_sent_again(asker: AskerServer, step: StepOf):
+def test_a_message_that_may_have_arrived_is_not_sent_again_to_a_server_older_than_keys(
+    asker: AskerServer, step: StepOf
+):
     asker.faults["POST"].append(replying(Reply(500, b"")))
+    asker.faults["GET"].append(replying(Reply.json(200, {"status": "ok"})))
     assert step(url=asker.url, mode="send", message="Done").run()[0] == 1
-    assert len(asker.received) == 1
+    assert [each.path for each in asker.received] == ["/v1/send", "/healthz"]
+
+
+def test_a_message_whose_reply_is_lost_is_sent_again_under_the_same_key(asker: AskerServer, step: StepOf):
+    sent = Reply.json(200, {"id": "msg_1", "delivered_to": [], "warnings": []})
+    asker.faults["POST"].extend([lost_before_handling, replying(sent)])
+    asker.faults["GET"].extend(
+        [replying(Reply(502, b"")), replying(Reply.json(200, {"status": "ok", "repeats": "Idempotency-Key"}))]
+    )
+    assert step(url=asker.url, mode="send", message="Done").run()[0] == 0
+    posted = [each for each in asker.received if each.path == "/v1/send"]
+    assert len(posted) == 2
+    assert len({(each.headers["idempotency-key"], each.body) for each in posted}) == 1
 
 
 def test_a_message_that_surely_was_not_accepted_is_sent_again(asker: AskerServer, step: StepOf):

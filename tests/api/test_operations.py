@@ -6,6 +6,7 @@ import pytest
 
 from reflecto.api.callers import DEVICE, SENDER, anyone_with_a_code, nobody
 from reflecto.api.http import Reply
+from reflecto.api.operations import OPERATIONS, UNDOCUMENTED
 from reflecto.api.operations.operation import Admitted, AnyOperation, Operation, done
 
 
@@ -52,3 +53,27 @@ def test_a_documented_call_says_what_it_does_how_it_is_made_and_how_it_succeeds(
         with pytest.raises(ValueError, match="documented"):
             row(caller=SENDER, **missing)
         assert row(caller=SENDER, tag=None, **missing).tag is None
+
+
+# Each does nothing more when it comes again, or has a key of its own in its body.
+REPEATABLE_WITHOUT_A_KEY = {
+    "createInteraction": "its `idempotency_key`, else question and choices",
+    "claudeCodeHook": "what it asks has a key of its own",
+    "mcp": "a tool's question has a key of its own",
+    "simulateAnswer": "the same tap again",
+    "answerInteraction": "the same tap again",
+    "acknowledge": "up to the same number again",
+    "stopRing": "it is silent already",
+    "acknowledgeEmergency": "it is acknowledged already",
+    "pushoverCancel": "it has ended already",
+    "pushoverCancelByTag": "they have ended already",
+    "pushoverValidate": "it only looks",
+    "greetPairing": "the same step again",
+    "revealPairing": "the same step again",
+    "approvePairing": "the same approval again",
+}
+
+
+def test_every_post_takes_an_idempotency_key_or_may_come_again_as_it_is():
+    posts = [each for each in (*OPERATIONS, *UNDOCUMENTED) if each.method == "POST"]
+    assert {each.id for each in posts if each.keyed_by is None} == REPEATABLE_WITHOUT_A_KEY.keys()

@@ -5,6 +5,7 @@ import hmac
 
 import pytest
 
+from reflecto.api.pushover_fields import PushoverFields
 from reflecto.contract.api_error import ApiError
 from reflecto.core.repeats import KeyedRequest
 from reflecto.crypto.envelopes import BadBlobError
@@ -37,6 +38,14 @@ def test_a_kept_reply_opens_for_the_same_request_and_says_so_where_it_is_another
     for other in (["sendMessage", {"message": "ho"}], ["ring", {"message": "hi"}]):
         with pytest.raises(ApiError, match="idempotency_key_reused"):
             KeyedRequest.of(TOKEN, "key", other).open(sealed)
+
+
+@pytest.mark.parametrize("value", ["\ud800", 10**30, float("nan"), b"\x00\xff", {"b": 1, "a": [None]}])
+def test_whatever_a_body_may_hold_can_be_compared(value: object):
+    request = KeyedRequest.of(TOKEN, "key", ["id", PushoverFields({"message": value})])
+    again = KeyedRequest.of(TOKEN, "key", ["id", PushoverFields({"message": value})])
+    assert request.digest == again.digest
+    assert request.digest != KeyedRequest.of(TOKEN, "key", ["id", PushoverFields({"message": "x"})]).digest
 
 
 def test_what_is_kept_opens_under_no_other_token_and_no_other_key_and_shows_nothing():

@@ -43,6 +43,22 @@ test("a code can be typed in any case, with or without its dashes", async () => 
   await page.getByRole("heading", { name: "Your first token" }).waitFor();
 });
 
+test("a reply that is lost does not use the code up: the same again gets it", async () => {
+  const { page } = await newPhone(browser);
+  await page.route("**/v1/enroll", async (route) => {
+    await route.fetch(); // the server has it, and has replied
+    await route.abort();
+  });
+  await page.goto(link);
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "cannot be reached" }).waitFor();
+  await page.unroute("**/v1/enroll");
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  const token = await page.locator(".secret code").first().textContent();
+  const { body } = await server.call("GET", "/v1/devices", token as string);
+  expect(body.devices).toHaveLength(1);
+});
+
 test("a wrong code is said to be wrong, and another can be tried", async () => {
   const { page } = await newPhone(browser);
   await page.goto(`${server.url}/enroll#AAAA-BBBB-CCCC-DDDD`);

@@ -41,5 +41,8 @@ def read_key(call: Call) -> str | None:
         return None
     key = str(given[0].decode("latin-1")).strip()
     if len(given) > 1 or not 1 <= len(key) <= IDEMPOTENCY_KEY_MAX_CHARS:
-        raise ApiError(INVALID_IDEMPOTENCY_KEY)
+        raise ApiError(
+            INVALID_IDEMPOTENCY_KEY,
+            f"{IDEMPOTENCY_KEY_HEADER} must be 1 to {IDEMPOTENCY_KEY_MAX_CHARS} characters, and given once",
+        )
     return key

@@ -54,7 +54,7 @@ INVALID_EXPIRES_IN: Final = _row(
 INVALID_IDEMPOTENCY_KEY: Final = _row(
     "invalid_idempotency_key",
     400,
-    f"An idempotency key must be 1 to {limits.IDEMPOTENCY_KEY_MAX_CHARS} characters",
+    f"idempotency_key must be 1 to {limits.IDEMPOTENCY_KEY_MAX_CHARS} characters",
     _FIX_FIELD,
 )
 IDEMPOTENCY_KEY_REUSED: Final = _row(

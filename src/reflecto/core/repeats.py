@@ -6,6 +6,7 @@ happen twice. It is sealed: only the same caller with the same key can have it a
 
 import asyncio
 import hmac
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -46,7 +47,8 @@ class KeyedRequest:
     def of(cls, secret: str, key: str, request: object) -> "KeyedRequest":
         """Return the request as parsed, which is of types that msgspec writes, under the key of this caller."""
         keys = RepeatKeys.derive(secret, key)
-        return cls(keys, keys.digest(msgspec.json.encode(request, order="sorted")))
+        plain = json.dumps(msgspec.to_builtins(request), sort_keys=True)  # escapes lone surrogates, which some may have
+        return cls(keys, keys.digest(plain.encode()))
 
     def seal(self, status: int, body: object) -> bytes:
         """Return the reply as it is kept."""
