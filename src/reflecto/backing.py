@@ -47,14 +47,16 @@ def backing_in_memory(store: Store, clock: Clock) -> Backing:
     return Backing(store=store, presence=MemoryPresence(), counters=MemoryCounters(store), clock=clock)
 
 
-async def open_backing(settings: Settings, clock: Clock | None = None, *, is_server: bool = True) -> Backing:
+async def open_backing(
+    settings: Settings, clock: Clock | None = None, *, is_server: bool = True, serves_at: str = ""
+) -> Backing:
     """Open what the settings name. `clock` is in the place of the store's own.
 
     Raises: StoreAddressError; StoreUnavailableError; NewerSchemaError.
     """
     if settings.store is None:
         return backing_in_memory(SqliteStore.open(settings.data, keeps_reserve=is_server), clock or SystemClock())
-    return await open_postgres(settings.store, clock, serves_at=f"{settings.host}:{settings.port}")
+    return await open_postgres(settings.store, clock, serves_at=serves_at)
 
 
 async def open_postgres(

@@ -256,21 +256,26 @@ async def open_store(settings: Settings, *, is_server: bool = True) -> Store:
     return (await _open_backing(settings, is_server=is_server)).store
 
 
-async def _open_backing(settings: Settings, clock: Clock | None = None, *, is_server: bool) -> Backing:
+async def _open_backing(
+    settings: Settings, clock: Clock | None = None, *, is_server: bool, serves_at: str = ""
+) -> Backing:
     if is_server:
         make_folder(settings.data)
     elif settings.store is None:
         require_file(settings.data / DATABASE_NAME)
     make_files_private(settings.data)
-    return await open_backing(settings, clock, is_server=is_server)
+    return await open_backing(settings, clock, is_server=is_server, serves_at=serves_at)
 
 
-async def open_services(settings: Settings, clock: Clock | None = None, *, is_server: bool = True) -> Services:
+async def open_services(
+    settings: Settings, clock: Clock | None = None, *, is_server: bool = True, serves_at: str = ""
+) -> Services:
     """Open store and keys; the server makes what is missing, other commands never.
 
+    `serves_at` is the address that other processes of the server see of this one.
     Raises: ServerKeysError; what `open_store` raises.
     """
-    backing = await _open_backing(settings, clock, is_server=is_server)
+    backing = await _open_backing(settings, clock, is_server=is_server, serves_at=serves_at)
     store = backing.store
     try:
         keys = await load_keys(store, settings.data, settings.keys, is_shared=backing.is_shared)

@@ -61,7 +61,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
     open_files_max = _raise_open_files_limit()
     room = ConnectionRoom(open_files_max) if open_files_max else None
     with _bind(settings.host, settings.port) as listener:
-        services = await open_services(settings)
+        services = await open_services(settings, serves_at=_url_of(listener))
         try:
             await _serve(services, settings, listener, room, announce)
         finally:

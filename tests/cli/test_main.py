@@ -68,12 +68,13 @@ def test_an_expected_failure_is_one_line_and_a_code(failing, capsys: Output, err
     assert "Traceback" not in err
 
 
-def test_a_missing_library_says_what_to_install(failing, capsys: Output):
-    failing(ModuleNotFoundError("No module named 'starlette'", name="starlette"))
+@pytest.mark.parametrize(("module", "extra"), [("starlette", "server"), ("mcp", "mcp"), ("asyncpg", "postgres")])
+def test_a_missing_library_says_what_to_install(failing, capsys: Output, module: str, extra: str):
+    failing(ModuleNotFoundError(f"No module named '{module}'", name=module))
     entry.main(["fail"])
     assert capsys.readouterr().err == (
-        "Error: this command needs starlette, of Reflecto's extra [server]: `make setup` in a clone brings it;"
-        " elsewhere install once more what you installed, with [server] behind its path (docs/cli.md, Installing)\n"
+        f"Error: this command needs {module}, of Reflecto's extra [{extra}]: `make setup` in a clone brings it;"
+        f" elsewhere install once more what you installed, with [{extra}] behind its path (docs/cli.md, Installing)\n"
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from reflecto.backing import backing_in_memory, open_postgres
 from reflecto.core.ports.counting import Counters, Window
+from reflecto.store.postgres import counters
 from reflecto.store.sqlite.store import SqliteStore
 from tests.actors import DeviceActor, Program
 from tests.builders import NOW
@@ -41,13 +42,13 @@ async def database(tmp_path: Path, databases: Databases) -> AsyncIterator[str]:
 async def counting(database: str) -> AsyncIterator[list[Counters]]:
     """The counters of two processes."""
     async with AsyncExitStack() as stack:
-        counters = []
+        found = []
         for _ in range(2):
             backing = await open_postgres(database)
             stack.push_async_callback(backing.store.close)
             backing.store.when_changed_elsewhere(lambda _: None)
-            counters.append(backing.counters)
-        yield counters
+            found.append(backing.counters)
+        yield found
 
 
 async def test_of_many_hits_at_two_processes_exactly_as_many_pass_as_may(counting: list[Counters]):
@@ -83,16 +84,31 @@ async def test_where_connections_break_meanwhile_no_more_pass_than_may(counting:
     assert (await counting[0].standings([(MINUTE, "a")], NOW))[0].remaining == 0
 
 
+async def test_slots_that_have_left_their_window_are_swept(
+    counting: list[Counters], database: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(counters, "SWEEP_SECONDS", 0.05)
+    for at in (NOW, NOW + 30, NOW + 100):
+        await counting[0].hit([(MINUTE, "a"), (HOUR, "a")], at)
+    connection = await asyncpg.connect(database)
+    async with asyncio.timeout(BOUND_SECONDS):
+        while await connection.fetchval("SELECT count(*) FROM counts WHERE window_name = 'minute'") > 1:
+            await counting[0].hit([(HOUR, "b")], NOW + 100)
+    await connection.close()
+    (standing,) = await counting[1].standings([(HOUR, "a")], NOW + 100)
+    assert standing.remaining == 67
+
+
 async def test_two_processes_on_one_folder_add_their_monthly_counts_up(tmp_path: Path):
     stores = [SqliteStore.open(tmp_path) for _ in range(2)]
     _, token = await found_owner(stores[0])
-    counters = [backing_in_memory(store, FakeClock()).counters for store in stores]
-    for each in counters:
+    counting = [backing_in_memory(store, FakeClock()).counters for store in stores]
+    for each in counting:
         await each.start(NOW)
         for _ in range(3):
             await each.hit([(MONTH, token.id)], NOW)
         await each.take_back([(MONTH, token.id)], NOW)
-    for each in counters:
+    for each in counting:
         await each.flush(NOW)
         await each.flush(NOW)
     assert await stores[0].load_monthly_counts("2025-08") == {token.id: 4}

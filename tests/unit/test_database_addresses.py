@@ -1,7 +1,13 @@
 """The address of a database: what may stand in it, and what of it is shown."""
 
+import subprocess
+import sys
+
 import pytest
 
+from reflecto.backing import open_postgres
+from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.store.postgres import primary
 from reflecto.store.postgres.addresses import DatabaseAddressError, split_addresses, without_password
 
 
@@ -34,3 +40,16 @@ def test_what_is_no_address_is_refused_and_not_repeated(address: str):
     with pytest.raises(DatabaseAddressError) as refused:
         split_addresses(address)
     assert "secret" not in str(refused.value)
+
+
+async def test_a_database_that_is_away_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(primary, "FIRST_SECONDS", 0)
+    with pytest.raises(StoreUnavailableError, match=r"^postgresql://me@127\.0\.0\.1:1/reflecto: ") as away:
+        await open_postgres("postgresql://me:secret@127.0.0.1:1/reflecto")
+    assert "secret" not in str(away.value)
+
+
+def test_a_server_on_sqlite_does_not_load_the_driver():
+    looked = "import sys, reflecto.server; print('asyncpg' in sys.modules, 'reflecto.store.postgres' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", looked], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False False\n"

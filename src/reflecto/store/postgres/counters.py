@@ -157,7 +157,10 @@ class PostgresCounters:
                     continue
                 _fail(group, error)
             except LOST:
-                if work is not _take_back:
+                if work is _take_back:
+                    for each in group:
+                        each.succeed(None)
+                else:
                     queue[:0] = group
                 raise
             except asyncpg.PostgresError as error:

@@ -45,6 +45,7 @@ class Listener:
         self._connection: Connection | None = None
         self._woken = asyncio.Event()
         self._closed = False
+        self._trouble: str | None = None
         self._task: asyncio.Task[None] | None = None
 
     def add(self, duty: Duty) -> None:
@@ -81,8 +82,7 @@ class Listener:
             except (*LOST, asyncpg.PostgresError, StoreUnavailableError) as error:
                 if self._closed:
                     return
-                if not isinstance(error, LOST):
-                    logger.error("store unavailable: %s", error)  # noqa: TRY400  the statement says what was wrong
+                self._report(None if isinstance(error, LOST) else str(error))
                 self._drop()
                 await _pause()
                 continue
@@ -115,6 +115,12 @@ class Listener:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
+
+    def _report(self, trouble: str | None) -> None:
+        """Log what is wrong with the database, though it answers, once and not at each try."""
+        if trouble is not None and trouble != self._trouble:
+            logger.error("store unavailable: %s", trouble)
+        self._trouble = trouble
 
     def _drop(self) -> None:
         if self._connection is not None:
