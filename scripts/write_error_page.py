@@ -26,7 +26,8 @@ Pushover's calls answer `{"status": 0, "errors": ["<code>"], "request": "…"}` 
 Codes are stable, messages may be reworded.
 
 A request with several faults is named by its first offending field, in the order of the fields on the page of its call.
-Nothing that is refused is stored, sent or counted against a quota. 429 and 503 carry `Retry-After` in seconds.
+Nothing that is refused is stored, sent or counted against a quota; `outcome_unknown` alone leaves that open. 429 and
+503 carry `Retry-After` in seconds.
 """
 HEADINGS: Final = {
     400: "The request is wrong",
@@ -41,7 +42,7 @@ HEADINGS: Final = {
     426: "Too old",
     429: "Too often",
     500: "The server failed",
-    503: "The server cannot store",
+    503: "The server cannot store, or does not know whether it has",
 }
 
 

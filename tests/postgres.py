@@ -1,13 +1,17 @@
 """PostgreSQL for tests: clusters on free loopback ports, from the binaries of a wheel; nothing is installed by hand."""
 
 import os
+import select
 import shutil
+import signal
 import socket
 import stat
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
@@ -18,6 +22,7 @@ USER: Final = "reflecto"
 _NOBODY: Final = "nobody"  # PostgreSQL refuses to run as root
 # On a folder that is gone after the test, a crash of the machine need not be survived. Commits stay as they are.
 _QUICK: Final = ("fsync=off", "full_page_writes=off", "shared_buffers=32MB", "max_connections=200")
+_databases: Final = count(1)  # a standby has those of its primary
 
 
 class Cluster:
@@ -27,7 +32,6 @@ class Cluster:
         self.folder = folder
         self.port = _free_port()
         self._settings = (*_QUICK, *settings)
-        self._databases = 0
 
     @classmethod
     def create(cls, settings: Sequence[str] = ()) -> "Cluster":
@@ -52,21 +56,116 @@ class Cluster:
         """Stop it at once, as a crash would, and wait for that."""
         _run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", self.folder / "data")
 
+    def kill(self) -> None:
+        """End it the way a power cut would: none of its processes runs again."""
+        pids = self._signal(signal.SIGKILL)
+        for pid in pids:
+            _wait_for_end(pid)
+        (self.folder / "data" / "postmaster.pid").unlink()  # its number may soon be another process's
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stop all its processes where they are, as a machine that hangs, and let them go on afterwards."""
+        self.freeze()
+        try:
+            yield
+        finally:
+            self.thaw()
+
+    def freeze(self) -> None:
+        """Stop all its processes where they are."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        self._signal(signal.SIGCONT)
+
+    async def standby(self) -> "Cluster":
+        """Make a standby and start it; this server's commits wait for it from then on."""
+        standby = Cluster(_make_folder(), self._settings)
+        standby.follow(self)
+        await self.wait_for_standbys(standby.name)
+        return standby
+
+    def follow(self, primary: "Cluster") -> None:
+        """Become a standby of `primary`: take a copy of it and start."""
+        data = self.folder / "data"
+        shutil.rmtree(data, ignore_errors=True)
+        given = f"host=127.0.0.1 port={primary.port} user={USER} application_name={self.name}"
+        _run("pg_basebackup", "-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", given)
+        with (data / "postgresql.auto.conf").open("a", encoding="ascii") as settings:
+            settings.write("synchronous_standby_names = ''\n")  # once it is promoted it waits for nobody
+        self.start()
+
+    async def wait_for_standbys(self, *names: str) -> None:
+        """Let commits wait for these standbys, and return once they are connected; without names, for none."""
+        connection = await asyncpg.connect(self.address())
+        try:
+            await connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{','.join(names)}'")
+            await connection.execute("SELECT pg_reload_conf()")
+            while await connection.fetchval("SHOW synchronous_standby_names") != ",".join(names) or (
+                names
+                and not await connection.fetchval("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")
+            ):
+                await connection.execute("SELECT pg_sleep(0.02)")
+        finally:
+            await connection.close()
+
+    def promote(self) -> None:
+        """Make this standby the primary and wait for that."""
+        _run("pg_ctl", "promote", "-w", "-D", self.folder / "data")
+
+    @property
+    def name(self) -> str:
+        """Its name as a standby."""
+        return f"standby{self.port}"
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether it has not ended."""
+        return bool(self._pids())
+
+    def _signal(self, which: signal.Signals) -> list[int]:
+        pids = self._pids()
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, which)
+        return pids
+
+    def _pids(self) -> list[int]:
+        """Return the server's process and its children (Linux)."""
+        try:
+            pid = int((self.folder / "data" / "postmaster.pid").read_text("ascii").split(maxsplit=1)[0])
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii")
+        except (FileNotFoundError, ProcessLookupError):
+            return []
+        return [pid, *map(int, children.split())]
+
     def remove(self) -> None:
         """Stop it and delete all it had."""
-        self.stop()
+        if self.is_running:
+            self.thaw()
+            self.stop()
         shutil.rmtree(self.folder)
 
     async def create_database(self, template: str = "template1") -> str:
         """Make a database like `template` and return its address."""
-        self._databases += 1
-        name = f"db{self._databases}"
+        name = f"db{next(_databases)}"
         connection = await asyncpg.connect(self.address())
         try:
             await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         finally:
             await connection.close()
         return self.address(name)
+
+
+def _wait_for_end(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            select.select([descriptor], [], [])
+        finally:
+            os.close(descriptor)
 
 
 def _run(program: str, *arguments: str | Path) -> None:

@@ -131,7 +131,8 @@ class Server:
         message = INPUTS.get(field, field) + space + rule  # what the workflow calls it
         text = TOKEN_PATTERN.sub("[token]", f"{error.code} {code} {message}".strip())
         if error.code >= 500 or (error.code == 429 and code not in ("too_many_pending", "queue_full")):
-            return Lost(f"the server replied {text}", pause, arrived=error.code not in (429, 503))
+            arrived = error.code not in (429, 503) or code == "outcome_unknown"
+            return Lost(f"the server replied {text}", pause, arrived=arrived)
         return Failed(f"the server refused: {text}")
 
 

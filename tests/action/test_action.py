@@ -234,10 +234,11 @@ def test_a_message_is_sent_with_a_link_to_the_run(asker: AskerServer, step: Step
     }
 
 
+@pytest.mark.parametrize("reply", [Reply(500, b""), Reply.error(503, "outcome_unknown", {"Retry-After": "0"})])
 def test_a_message_that_may_have_arrived_is_not_sent_again_to_a_server_older_than_keys(
-    asker: AskerServer, step: StepOf
+    asker: AskerServer, step: StepOf, reply: Reply
 ):
-    asker.faults["POST"].append(replying(Reply(500, b"")))
+    asker.faults["POST"].append(replying(reply))
     asker.faults["GET"].append(replying(Reply.json(200, {"status": "ok"})))
     assert step(url=asker.url, mode="send", message="Done").run()[0] == 1
     assert [each.path for each in asker.received] == ["/v1/send", "/healthz"]

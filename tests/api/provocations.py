@@ -9,6 +9,7 @@ from typing import Any, Final
 import httpx
 
 from reflecto.core.model import Delivery
+from reflecto.core.ports.store import OutcomeUnknownError
 from tests.actors import DeviceActor, Program, enroll
 from tests.builders import NOW, enrolment_body, make_reminder, make_token
 from tests.fakes import FakeClock, FaultyStore
@@ -141,6 +142,11 @@ async def fill_the_disk(world: World) -> httpx.Response:
     return await world.sender.ask()
 
 
+async def ask_a_database_that_does_not_say(world: World) -> httpx.Response:
+    world.store.fail("create_interaction_once", error=OutcomeUnknownError("the database has not answered in time"))
+    return await world.sender.ask()
+
+
 async def raise_emergency(world: World) -> httpx.Response:
     body = {"token": world.sender.token, "message": "Fire", "priority": 2, "expire": 60}
     return await world.server.http.post("/1/messages.json", json=body)
@@ -228,6 +234,7 @@ PROVOCATIONS: Final[Mapping[str, Provoke]] = {
     "queue_full": fill_the_queue,
     "internal_error": hit_a_bug,
     "unavailable": fill_the_disk,
+    "outcome_unknown": ask_a_database_that_does_not_say,
     "invalid_code": enrol(code="0000-0000-0000-0000"),
     "invalid_public_key": enrol(public_key=""),
     "invalid_signing_key": enrol(signing_key=""),

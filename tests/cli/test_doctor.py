@@ -255,6 +255,15 @@ def test_a_store_that_cannot_be_written(sending: SendingServer):
     assert (store.verdict, "disk" in store.advice) == ("failed", True)
 
 
+def test_settings_of_the_database_that_may_lose_something_are_warnings_with_what_to_do(sending: SendingServer):
+    healthy = Reply.json(200, {"status": "ok", "version": "0.1.0"})
+    ready = Reply.json(200, {"status": "ready", "concerns": ["fsync_off", "of_a_newer_server"]})
+    sending.faults["GET"] += [replying(healthy), replying(ready)]
+    fsync, newer = [finding for finding in check_server(sending.url) if finding.check == "database"]
+    assert (fsync.verdict, fsync.advice) == ("warning", "set fsync = on")
+    assert (newer.verdict, "of_a_newer_server" in newer.message) == ("warning", True)
+
+
 def test_another_version_and_another_clock_are_warnings(sending: SendingServer):
     sending.faults["GET"].append(replying(Reply.json(200, {"status": "ok", "version": "9.0.0"})))
     found = {finding.check: finding for finding in check_server(sending.url)}  # its clock is in January 2027

@@ -150,6 +150,7 @@ def at(state: Path, url: str, folder: Path) -> Path:
         (b"", 10),
         (reply(502, b"Bad gateway", content_type="text/html"), 9),
         (refusal(503, "unavailable"), 9),
+        (refusal(503, "outcome_unknown"), 10),
         (refusal(409, "too_many_tokens"), 7),
         (refusal(403, "scope_denied"), 7),
         (reply(201, {"hello": "world"}), 9),

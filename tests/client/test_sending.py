@@ -151,7 +151,13 @@ def test_one_try_is_one_try(server: SendingServer, connect: Connect):
 
 @pytest.mark.parametrize(
     "reply",
-    [not_from_reflecto(502), not_from_reflecto(503), not_from_reflecto(504), Reply.error(500, "internal_error")],
+    [
+        not_from_reflecto(502),
+        not_from_reflecto(503),
+        not_from_reflecto(504),
+        Reply.error(500, "internal_error"),
+        Reply.error(503, "outcome_unknown", {"Retry-After": "5"}),
+    ],
 )
 @pytest.mark.parametrize("knows_keys", [True, False])
 def test_what_failed_behind_the_request_is_sent_again_where_that_is_safe(

@@ -148,6 +148,17 @@ def test_a_failing_server_is_asked_again_with_the_same_key(server: AskerServer, 
     assert len(server.prompts) == 1
 
 
+def test_a_question_of_which_nobody_knows_is_asked_again_with_the_same_key(
+    server: AskerServer, connect: Connect, clock: FakeClock
+):
+    unknown = Reply.error(503, "outcome_unknown", {"Retry-After": "5"})
+    server.faults["POST"] += [replying(unknown), replying(unknown)]
+    connect().create("Deploy?")
+    keys = {request.json["idempotency_key"] for request in server.received if request.method == "POST"}
+    assert (len(keys), len(server.received)) == (1, 3)
+    assert min(clock.pauses) >= 5
+
+
 def test_retry_after_is_honoured(server: AskerServer, connect: Connect, clock: FakeClock):
     server.faults["POST"].append(replying(Reply.error(429, "rate_limit_exceeded", {"Retry-After": "17"})))
     server.faults["GET"].append(replying(Reply.error(503, "unavailable", {"Retry-After": "9"})))

@@ -78,4 +78,5 @@ async def until_reachable(sender: Program, *, is_reachable: bool) -> None:
 async def test_each_says_when_it_can_store(two: Two):
     for server in two:
         reply = await server.http.get("/readyz")
-        assert (reply.status_code, reply.json()) == (200, {"status": "ready"})
+        assert (reply.status_code, reply.json()["status"]) == (200, "ready")
+        assert "no_synchronous_standby" in reply.json()["concerns"]

@@ -18,13 +18,14 @@ from reflecto.contract.errors import (
     INTERNAL_ERROR,
     INVALID_WAIT,
     METHOD_NOT_ALLOWED,
+    OUTCOME_UNKNOWN,
     PAYLOAD_TOO_LARGE,
     UNAVAILABLE,
     UNSUPPORTED_MEDIA_TYPE,
 )
 from reflecto.contract.limits import JSON_BODY_MAX_BYTES, QUERY_FIELDS_MAX, WAIT_MAX_SECONDS
 from reflecto.contract.wire import M, decode_request
-from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.core.ports.store import OutcomeUnknownError, StoreUnavailableError
 
 STORE_RETRY_AFTER_SECONDS: Final = 5
 LINGER_SECONDS: Final = 2  # for the rest of a body that is too large, thrown away as it comes
@@ -210,8 +211,9 @@ class Endpoint:
             return
         except ApiError as error:
             reply = Reply(*reply_parts(error))
-        except StoreUnavailableError:
-            reply = Reply(*reply_parts(ApiError(UNAVAILABLE, retry_after_seconds=STORE_RETRY_AFTER_SECONDS)))
+        except StoreUnavailableError as error:
+            spec = OUTCOME_UNKNOWN if isinstance(error, OutcomeUnknownError) else UNAVAILABLE
+            reply = Reply(*reply_parts(ApiError(spec, retry_after_seconds=STORE_RETRY_AFTER_SECONDS)))
         except Exception:
             logger.exception("%s failed", scope["method"])
             reply = Reply(*reply_parts(ApiError(INTERNAL_ERROR)))

@@ -12,7 +12,14 @@ from reflecto.api.operations.operation import JSON, TEXT, AnyOperation, Paramete
 from reflecto.api.operations.pushover import REQUEST_EXAMPLE, PushoverError
 from reflecto.api.schemas import Schema, form_schema, schemas_of
 from reflecto.contract.api_error import ErrorSpec
-from reflecto.contract.errors import CATALOGUE, INTERNAL_ERROR, INVALID_TOKEN, MISSING_TOKEN, UNAVAILABLE
+from reflecto.contract.errors import (
+    CATALOGUE,
+    INTERNAL_ERROR,
+    INVALID_TOKEN,
+    MISSING_TOKEN,
+    OUTCOME_UNKNOWN,
+    UNAVAILABLE,
+)
 from reflecto.contract.limits import MESSAGE_MAX_BYTES
 from reflecto.contract.sync import SyncEntry
 from reflecto.contract.wire import Request, needs_fields
@@ -76,7 +83,7 @@ SECURITY_SCHEMES: Final = {
 SHARED_RESPONSES: Final = {
     "AuthError": [MISSING_TOKEN, INVALID_TOKEN],
     "InternalError": [INTERNAL_ERROR],
-    "Unavailable": [UNAVAILABLE],
+    "Unavailable": [UNAVAILABLE, OUTCOME_UNKNOWN],
 }
 SECURITY: Final[dict[str, list[dict[str, list[str]]]]] = {
     "sender": [{"BearerAuth": []}],

@@ -1,6 +1,7 @@
 """Whether the server can store anything."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from reflecto.core.clock import Clock
@@ -18,16 +19,21 @@ class Readiness:
         self._probing = asyncio.Lock()
         self._known_until = 0.0
         self._trouble: StoreUnavailableError | None = None
+        self._concerns: Sequence[str] = ()
 
-    async def check(self) -> None:
-        """Return if the store took a probe within the last second, or takes one now. Raises: StoreUnavailableError."""
+    async def check(self) -> Sequence[str]:
+        """Return if the store took a probe within the last second, or takes one now. Raises: StoreUnavailableError.
+
+        Returned is what of the store's settings may lose what it accepts, as codes of `contract.store_concerns`.
+        """
         async with self._probing:
             if self._clock.now() >= self._known_until:
                 self._trouble = None
                 try:
-                    await self._store.probe()
+                    self._concerns = await self._store.probe()
                 except StoreUnavailableError as error:
                     self._trouble = error
                 self._known_until = self._clock.now() + PROBE_SECONDS
             if self._trouble is not None:
                 raise StoreUnavailableError(str(self._trouble))
+            return self._concerns

@@ -18,6 +18,7 @@ from reflecto.client.network_settings import make_tls_context
 from reflecto.client.protocol import HttpReply, base_url
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.loopback import is_loopback
+from reflecto.contract.store_concerns import CONCERNS
 
 CONNECT_SECONDS: Final = 10.0
 CERTIFICATE_MIN_DAYS: Final = 14  # automatic renewal is done a month before the end, so something is wrong by then
@@ -186,8 +187,23 @@ def _check_store(http: httpx.Client, url: str) -> Iterator[Finding]:
         return
     if ready.status_code == 200:
         yield ok("store", "it can be written")
+        yield from _check_settings(ready)
     else:
         yield failed("store", "the server can store nothing", "see its log; is the disk full?")
+
+
+def _check_settings(ready: httpx.Response) -> Iterator[Finding]:
+    """Warn of what in the database's settings may lose something; an older server does not tell."""
+    try:
+        codes = read_json(ready.content, dict[str, Any]).get("concerns")
+    except UnreadableJsonError:
+        return
+    for code in codes if isinstance(codes, list) else ():
+        known = CONCERNS.get(code)
+        if known is not None:
+            yield warning("database", known.message, known.advice)
+        else:
+            yield warning("database", f"its settings may lose what was accepted ({code})", "see the server's log")
 
 
 def _check_clock(health: httpx.Response, asked_at: float, replied_at: float) -> Iterator[Finding]:

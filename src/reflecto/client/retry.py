@@ -66,12 +66,15 @@ def is_surely_not_accepted(error: ReflectoError) -> bool:
 
     - No connection came about.
     - 429, and any 4xx of something before the server, which has passed nothing on then.
-    - 503 in Reflecto's own words: it stores nothing then. Of a proxy's 5xx nobody knows which side failed.
+    - 503 in Reflecto's own words: it stores nothing then, unless the words are that it does not know. Of a proxy's 5xx
+      nobody knows which side failed.
     """
     match error:
         case Unreachable():
             return not error.may_have_arrived
         case ServerError():
-            return error.status < 500 if is_foreign(error) else error.status == 503
+            if is_foreign(error):
+                return error.status < 500
+            return error.status == 503 and error.code != "outcome_unknown"
         case _:
             return isinstance(error, TooManyRequests)

@@ -262,6 +262,13 @@ UNAVAILABLE: Final = _row(
     "The server cannot store anything right now; nothing was accepted",
     "Try again after `Retry-After` seconds; the server's log says why it cannot store.",
 )
+OUTCOME_UNKNOWN: Final = _row(
+    "outcome_unknown",
+    503,
+    "The database did not answer in time: the request may have been accepted, or may still be",
+    "Send exactly the same again after `Retry-After` seconds, with the same key where it has one: then it happens "
+    "once. Only a server on PostgreSQL says this.",
+)
 
 # Devices
 INVALID_CODE: Final = _row(

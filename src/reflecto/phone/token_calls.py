@@ -119,4 +119,6 @@ class TokenCalls:
         refusal = read_refusal(response)
         if refusal is None:
             raise TokenCallError(f"{self._base}: HTTP {response.status_code}, not from a Reflecto server")
+        if refusal.code == "outcome_unknown":
+            raise LostReplyError(f"{refusal.message}; `reflecto tokens list` shows")
         raise RefusedError(refusal)

@@ -38,7 +38,7 @@ SENDING_JSON: Final = "-H 'Content-Type: application/json'"
 Headers = Mapping[str, str]  # name of a reply's header to what it says
 
 # Whatever a call does, the server may fail or be unable to store.
-OWN_FAILURES: Final = (errors.INTERNAL_ERROR, errors.UNAVAILABLE)
+OWN_FAILURES: Final = (errors.INTERNAL_ERROR, errors.UNAVAILABLE, errors.OUTCOME_UNKNOWN)
 
 
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):

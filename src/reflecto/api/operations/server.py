@@ -36,6 +36,10 @@ class Readiness(msgspec.Struct, frozen=True):
     """A write has just reached the disk."""
 
     status: Annotated[Literal["ready"], note("It can store", "ready")]
+    concerns: Annotated[
+        tuple[str, ...] | msgspec.UnsetType,
+        note("With PostgreSQL: which of its settings may lose what was accepted", ["no_synchronous_standby"]),
+    ] = msgspec.UNSET
 
 
 def _page(
@@ -64,8 +68,8 @@ async def health(call: Admitted[None, None]) -> Reply:
 
 async def readiness(call: Admitted[None, None]) -> Reply:
     """Reply 200 if the store can take something new. Raises: StoreUnavailableError (503)."""
-    await call.use_cases.readiness.check()
-    return Reply(200, {"status": "ready"})
+    concerns = await call.use_cases.readiness.check()
+    return Reply(200, {"status": "ready", **({"concerns": concerns} if concerns else {})})
 
 
 async def metrics(call: Admitted[None, None]) -> None:

@@ -373,8 +373,11 @@ class Store(Protocol):
     def work(self) -> StoreWork:
         """What this process has done in the store since it opened it."""
 
-    async def probe(self) -> None:
-        """Find room for something new and give it back. Raises: StoreUnavailableError where there is none."""
+    async def probe(self) -> Sequence[str]:
+        """Find room for something new and give it back. Raises: StoreUnavailableError where there is none.
+
+        Return what of its settings may lose what it accepts, as codes of `contract.store_concerns`.
+        """
 
     def when_changed_elsewhere(self, callback: Callable[[News], None]) -> None:
         """Call `callback` on the running loop, within a second, with what another process has changed in the store."""

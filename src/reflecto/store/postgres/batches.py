@@ -6,6 +6,7 @@ Each batch locks its owners, loads what its verbs need, lets each verb judge in 
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any, Final, TypeVar, cast
 
 import asyncpg
@@ -16,7 +17,7 @@ from reflecto.store.postgres.facts import Facts
 from reflecto.store.postgres.locking import Locking
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.news import NewsFeed
-from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, Waiting
+from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, NobodyWaitsError, Waiting
 from reflecto.store.postgres.writer import Writer
 from reflecto.store.postgres.writing import write
 
@@ -38,6 +39,9 @@ class _Verb(Waiting):
         self.needs = needs
         self.judge = judge
         self.size = needs.size()
+
+
+_Judged = tuple[list[tuple[_Verb, Any]], list[_Verb]]  # verbs with their results, and verbs that are still to come
 
 
 class Batches:
@@ -66,15 +70,12 @@ class Batches:
         return cast("T", await verb.result())
 
     async def close(self) -> None:
-        """Commit what is waiting and stop."""
+        """Commit what is waiting and stop. Whoever the database has no answer for by then hears so."""
         self._closed = True
         self._arrived.set()
         await asyncio.wait([self._task], timeout=ANSWER_SECONDS)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        for verb in self._waiting:
-            verb.give_up()
-        self._writer.drop()
+        self._writer.close()
+        await self._task
 
     async def _work(self) -> None:
         while not self._closed or self._waiting:
@@ -93,42 +94,67 @@ class Batches:
                 break
             taken += 1
             if not verb.future.done():
-                verb.has_begun = True
                 batch.append(verb)
                 size += verb.size
         del self._waiting[:taken]
         return batch
 
     async def _settle(self, batch: list[_Verb]) -> None:
-        """Commit the batch and hand out what came of it; where that fails, each verb by itself."""
-        try:
-            results = await self._writer.commit(lambda connection: self._judge(connection, batch), len(batch))
-        except Exception as error:
-            if len(batch) > 1:  # of one verb's rules or statements: it alone shall have it
-                for verb in batch:
-                    if not verb.future.done():  # who was told that nobody knows is not kept waiting for
-                        await self._settle([verb])
-            elif isinstance(error, (asyncpg.PostgresError, StoreUnavailableError)):
-                batch[0].fail(StoreUnavailableError(str(error)))
-            else:
-                logger.exception("a verb failed")
-                batch[0].fail(error)
-            return
-        if self._has_news:
-            self._news.hint()
-        for verb, result in zip(batch, results, strict=True):
-            if isinstance(result, AlreadyKeptError):
-                verb.fail(result)
-            else:
-                verb.succeed(result)
+        """Commit the batch and hand out what came of it; where that fails, each verb by itself.
 
-    async def _judge(self, connection: Connection, batch: Sequence[_Verb]) -> list[Any]:
-        facts = await self._locking.lock(connection, [verb.needs for verb in batch])
-        results = [_judge(verb, facts) for verb in batch]
+        Where another process has hung with an owner locked, the others' verbs do not wait for it a second time.
+        """
+        runs = count()
+        try:
+            results, held = await self._writer.commit(
+                lambda connection: self._judge(connection, batch, idle_only=next(runs) > 0), len(batch)
+            )
+        except NobodyWaitsError:
+            return
+        except (asyncpg.PostgresError, StoreUnavailableError) as error:
+            await self._fail(batch, error)
+        except Exception as error:
+            if len(batch) == 1:
+                logger.exception("a verb failed")
+            await self._fail(batch, error)
+        else:
+            if self._has_news:
+                self._news.hint()
+            for verb, result in results:
+                if isinstance(result, AlreadyKeptError):
+                    verb.fail(result)
+                else:
+                    verb.succeed(result)
+            for verb in held:
+                verb.is_undecided = bool
+            self._waiting += held
+
+    async def _fail(self, batch: list[_Verb], error: Exception) -> None:
+        """Hand out the error to all, or where it may be of one verb's rules or statements, try each by itself."""
+        if len(batch) > 1 and not isinstance(error, StoreUnavailableError):
+            for verb in batch:
+                await self._settle([verb])
+            return
+        for verb in batch:
+            verb.fail(StoreUnavailableError(str(error)) if isinstance(error, asyncpg.PostgresError) else error)
+
+    async def _judge(self, connection: Connection, batch: Sequence[_Verb], *, idle_only: bool) -> _Judged:
+        """Judge and write, without what nobody waits for any more: its asker may be repeating it elsewhere.
+
+        `idle_only`: leave out also the verbs of owners that other transactions hold.
+        """
+        live = [verb for verb in batch if not verb.future.done()]
+        if not live:
+            raise NobodyWaitsError
+        for verb in live:
+            verb.is_undecided = self._writer.is_undecided
+        facts = await self._locking.lock(connection, [verb.needs for verb in live], idle_only=idle_only)
+        held = [verb for verb in live if idle_only and not self._locking.are_locked(verb.needs, facts)]
+        results = [(verb, _judge(verb, facts)) for verb in live if verb not in held]
         await write(connection, facts)
         self._has_news = bool(facts.changed)
         await self._news.say(connection, facts.changed)
-        return results
+        return results, held
 
 
 def _judge(verb: _Verb, facts: Facts) -> Any:

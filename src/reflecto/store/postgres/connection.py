@@ -1,5 +1,8 @@
-"""One connection to one host of the database: its settings, and what it says of itself."""
+"""One connection to one host of the database: its settings, what it says of itself, and how it is given up."""
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +14,7 @@ else:  # at run time it takes no parameter
     Connection = asyncpg.Connection
 
 CONNECT_SECONDS: Final = 2.0  # for one host; a hung one must not keep the process from the next
+STUCK_SECONDS: Final = 5.0  # a transaction or a reading that takes longer: its connection is given up
 
 # A frozen process must not keep owners locked, and no statement may outlive who asked. Statistics of fresh tables lead
 # to scans of whole tables, which cost half the speed until the first ANALYZE. `jit` costs more than any statement here.
@@ -39,7 +43,6 @@ LOST: Final = (
     TimeoutError,
     asyncpg.InterfaceError,
     asyncpg.PostgresConnectionError,
-    asyncpg.InternalClientError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
@@ -60,13 +63,36 @@ class Host:
 
 
 async def open_connection(address: str) -> Host:
-    """Connect to one host. Raises: one of LOST; asyncpg.PostgresError (a wrong password, no such database)."""
+    """Connect to one host. Raises: what `is_lost` knows; asyncpg.PostgresError (a wrong password, no such database)."""
     connection = await asyncpg.connect(address, timeout=CONNECT_SECONDS)
     try:
-        await connection.execute(_SETTINGS)
-        found = await connection.fetchrow(_LOOK)
+        with terminated_after(connection, CONNECT_SECONDS):
+            await connection.execute(_SETTINGS)
+            found = await connection.fetchrow(_LOOK)
     except BaseException:
         connection.terminate()
         raise
     assert found is not None  # noqa: S101  a SELECT without FROM has one row
     return Host(connection, found["system_identifier"], found["timeline"], found["in_recovery"])
+
+
+def is_lost(error: BaseException, connection: Connection | None) -> bool:
+    """Tell whether the error is one of the connection or its host, so that another connection may do better.
+
+    asyncpg has one class for calls on a closed connection and for values that no column takes.
+    """
+    is_closed = connection is not None and connection.is_closed()
+    return is_closed or (isinstance(error, LOST) and not isinstance(error, asyncpg.InterfaceError))
+
+
+@contextmanager
+def terminated_after(connection: Connection, seconds: float) -> Iterator[None]:
+    """Give the connection up when what is done here takes longer; what waits for it then gets an error.
+
+    Not a time-out of asyncpg's: that sends a cancel, and a COMMIT that waits for a standby would go on without it.
+    """
+    watchdog = asyncio.get_running_loop().call_later(seconds, connection.terminate)
+    try:
+        yield
+    finally:
+        watchdog.cancel()

@@ -1,7 +1,7 @@
 """The database of the PostgreSQL store: four connections a process, each for one thing."""
 
+import asyncio
 import secrets
-from typing import Final
 
 import asyncpg
 
@@ -11,6 +11,7 @@ from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.postgres.batches import Batches
 from reflecto.store.postgres.clock import ClockSetting, SetClock, read_clock
 from reflecto.store.postgres.counters import PostgresCounters
+from reflecto.store.postgres.durability import find_concerns, warn
 from reflecto.store.postgres.listener import Listener
 from reflecto.store.postgres.locking import Locking
 from reflecto.store.postgres.news import NewsFeed
@@ -21,8 +22,6 @@ from reflecto.store.postgres.reads import Reads
 from reflecto.store.postgres.schema import migrate
 from reflecto.store.postgres.transactions import Transactions
 from reflecto.store.postgres.writer import Writer
-
-EPOCH_SHIFT: Final = 43  # a number is epoch × 2^43 + milliseconds: safe in JavaScript for a thousand epochs
 
 
 class Database:
@@ -35,7 +34,7 @@ class Database:
         process_id = process.id
         self.process_id = process_id
         self.primary = primary
-        self.locking = Locking(bounds)
+        self.locking = Locking(bounds, primary.numbers)
         self.work = StoreWork()
         self.listener = Listener(Writer(primary, f"{process_id}.listener", self.work).open)
         self.news = NewsFeed(process_id, self.listener.wake)
@@ -70,6 +69,7 @@ class Database:
         try:
             await migrate(connection)
             await read_clock(connection, set_clock)
+            warn(await find_concerns(connection))
         except asyncpg.PostgresError as error:
             raise StoreUnavailableError(f"{primary.shown}: {error}") from None
         finally:
@@ -78,12 +78,11 @@ class Database:
 
     def number_from(self, seq: int) -> None:
         """Give out numbers above `seq` only. No row is changed for that."""
-        self.locking.floor = max(self.locking.floor, seq)
+        self.primary.numbers.begin_above(seq)
 
     async def close(self) -> None:
         """Commit what was accepted, then close the connections."""
-        await self.batches.close()
-        await self.transactions.close()
+        await asyncio.gather(self.batches.close(), self.transactions.close())
         await self.listener.close()
-        await self.reads.close()
         self.primary.close()
+        await self.reads.close()

@@ -1,11 +1,12 @@
 """The store's verbs on itself: activity, sweeping, facts of the installation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from reflecto.contract.limits import RECEIPT_SECONDS, RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
 from reflecto.core.ports.wakeups import News
 from reflecto.store.postgres.database import Database
+from reflecto.store.postgres.durability import find_concerns
 from reflecto.store.postgres.kept_replies import FIND
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.transactions import Transaction
@@ -105,14 +106,15 @@ class HousekeepingVerbs:
         row = await self._database.reads.row("SELECT value FROM installation WHERE name = $1", name)
         return row[0] if row else None
 
-    async def probe(self) -> None:
-        async def take_and_give_back(transaction: Transaction) -> None:
+    async def probe(self) -> Sequence[str]:
+        async def take_and_give_back(transaction: Transaction) -> Sequence[str]:
             await transaction.connection.execute(
                 "INSERT INTO installation (name, value) VALUES ('probe', $1)", "x" * PROBE_BYTES
             )
             await transaction.connection.execute("DELETE FROM installation WHERE name = 'probe'")
+            return await find_concerns(transaction.connection)
 
-        await self._database.transactions.run(take_and_give_back)
+        return await self._database.transactions.run(take_and_give_back)
 
     def when_changed_elsewhere(self, callback: Callable[[News], None]) -> None:
         self._database.news.when_heard(callback)

@@ -6,6 +6,7 @@ from typing import Final
 
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.postgres.connection import Connection
+from reflecto.store.postgres.epoch import Numbers
 from reflecto.store.postgres.facts import Facts
 from reflecto.store.postgres.loading import load
 from reflecto.store.postgres.needs import Needs
@@ -22,33 +23,37 @@ _OWNERS_OF: Final = (
 
 
 class Locking:
-    """Opens transactions on owners. `floor`: what is numbered gets a number above it."""
+    """Opens transactions on owners. `numbers` say above which number queues go on."""
 
-    def __init__(self, bounds: QueueLimits) -> None:
+    def __init__(self, bounds: QueueLimits, numbers: Numbers) -> None:
         self._bounds = bounds
+        self._numbers = numbers
         # Whose a device or question is never changes, so it is looked up once a process.
         self._owners: OrderedDict[str, str] = OrderedDict()
-        self.floor = 0
 
     async def lock(self, connection: Connection, needs: Sequence[Needs], *, idle_only: bool = False) -> Facts:
         """Lock the owners that `needs` are about and load what they name, inside the open transaction.
 
         `idle_only`: leave out those that another transaction holds, and what is theirs.
         """
-        owner_ids = sorted(await self._owners_of(connection, needs))
+        await self._find_owners(connection, needs)
+        owner_ids = sorted({each for need in needs for each in self._owners_of(need)})
         rows = await connection.fetch(_LOCK_IDLE if idle_only else _LOCK, owner_ids) if owner_ids else []
-        facts = Facts(self._bounds, self.floor, [row[0] for row in rows])
+        facts = Facts(self._bounds, self._numbers.floor, [row[0] for row in rows])
         await load(connection, facts, needs)
         return facts
 
-    async def _owners_of(self, connection: Connection, needs: Sequence[Needs]) -> set[str]:
-        owner_ids = {each for need in needs for each in need.owner_ids()}
-        ids = {each for need in needs for each in need.owned_ids()}
-        unknown = [each for each in ids if each not in self._owners]
+    def are_locked(self, needs: Needs, facts: Facts) -> bool:
+        """Tell whether `facts` are of all that the verb is about. No: an owner is gone, or was left out as not idle."""
+        return self._owners_of(needs) <= facts.owners
+
+    def _owners_of(self, needs: Needs) -> set[str]:
+        return {*needs.owner_ids(), *(self._owners[each] for each in needs.owned_ids() if each in self._owners)}
+
+    async def _find_owners(self, connection: Connection, needs: Sequence[Needs]) -> None:
+        while len(self._owners) > KNOWN_OWNERS_MAX:
+            self._owners.popitem(last=False)
+        unknown = [each for need in needs for each in need.owned_ids() if each not in self._owners]
         if unknown:
             for found, owner_id in await connection.fetch(_OWNERS_OF, unknown):
                 self._owners[found] = owner_id
-        owner_ids |= {self._owners[each] for each in ids if each in self._owners}
-        while len(self._owners) > KNOWN_OWNERS_MAX:
-            self._owners.popitem(last=False)
-        return owner_ids

@@ -8,18 +8,16 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import asyncpg
 
 from reflecto.core.ports.store import StoreUnavailableError
-from reflecto.store.postgres.connection import LOST, Connection
+from reflecto.store.postgres.connection import STUCK_SECONDS, Connection, is_lost, terminated_after
 from reflecto.store.postgres.waiting import WAITING_MAX, Waiting
 
 Row = Sequence[Any]
 Rows = list[Row]
-
-STUCK_SECONDS: Final = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -68,10 +66,11 @@ class Reads:
         return rows[0] if rows else None
 
     async def close(self) -> None:
-        """Stop; who still waits gets StoreUnavailableError."""
+        """Stop, once nothing connects any more; who still waits gets StoreUnavailableError."""
         self._closed = True
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        self._arrived.set()
+        self.drop()
+        await self._task
         for each in self._waiting:
             each.give_up()
         self.drop()
@@ -91,34 +90,38 @@ class Reads:
         return cast("Rows", await wanted.result())
 
     async def _work(self) -> None:
-        while True:
+        while not self._closed:
             await self._arrived.wait()
             self._arrived.clear()
             waiting, self._waiting = self._waiting, []
             kinds: dict[Gathered | str, list[_Wanted]] = {}
             for each in waiting:
-                if not each.future.done():
-                    kinds.setdefault(each.statement, []).append(each)
+                kinds.setdefault(each.statement, []).append(each)
             for statement, group in kinds.items():
                 await self._answer(statement, group)
 
     async def _answer(self, statement: Gathered | str, group: list[_Wanted]) -> None:
         """Answer all; a reading that was lost with its connection is done again on the next one."""
-        while not all(each.future.done() for each in group):
+        while live := [each for each in group if not each.future.done()]:
             try:
                 connection = await self._ready()
-                watchdog = asyncio.get_running_loop().call_later(STUCK_SECONDS, connection.terminate)
-                try:
-                    await _fetch(connection, statement, group)
-                finally:
-                    watchdog.cancel()
+                with terminated_after(connection, STUCK_SECONDS):
+                    await _fetch(connection, statement, live)
             except (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError):
                 continue
-            except LOST:
-                self.drop()
-            except (asyncpg.PostgresError, StoreUnavailableError) as error:
-                for each in group:
-                    each.fail(StoreUnavailableError(str(error)))
+            except StoreUnavailableError as error:
+                _fail(live, error)
+            except Exception as error:
+                if is_lost(error, self._connection):
+                    self.drop()
+                elif len(live) > 1:  # of one reading's parameters: it alone shall have it
+                    for each in live:
+                        await self._answer(statement, [each])
+                elif isinstance(error, asyncpg.PostgresError):
+                    _fail(live, StoreUnavailableError(str(error)))
+                else:
+                    logger.exception("a reading failed")
+                    _fail(live, error)
 
     async def _ready(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
@@ -138,3 +141,8 @@ async def _fetch(connection: Connection, statement: Gathered | str, group: list[
         answers[place - 1].append(values)
     for each, rows in zip(group, answers, strict=True):
         each.succeed(rows)
+
+
+def _fail(group: list[_Wanted], error: Exception) -> None:
+    for each in group:
+        each.fail(error)

@@ -16,7 +16,7 @@ from reflecto.store.postgres.facts import Facts
 from reflecto.store.postgres.locking import Locking
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.news import NewsFeed
-from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, Waiting
+from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, NobodyWaitsError, Waiting
 from reflecto.store.postgres.writer import Writer
 from reflecto.store.postgres.writing import write
 from reflecto.store.tables import DEVICES
@@ -110,15 +110,12 @@ class Transactions:
         return cast("T", await job.result())
 
     async def close(self) -> None:
-        """Commit what is waiting and stop."""
+        """Commit what is waiting and stop. Whoever the database has no answer for by then hears so."""
         self._closed = True
         self._arrived.set()
         await asyncio.wait([self._task], timeout=ANSWER_SECONDS)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        for job in self._waiting:
-            job.give_up()
-        self._writer.drop()
+        self._writer.close()
+        await self._task
 
     async def _work(self) -> None:
         while not self._closed or self._waiting:
@@ -127,36 +124,40 @@ class Transactions:
                 self._arrived.clear()
             while self._waiting:
                 job = self._waiting.popleft()
-                if not job.future.done():
-                    job.has_begun = True
-                    await self._settle(job)
+                await self._settle(job)
 
     async def _settle(self, job: _Job) -> None:
-        has_news = False
-
-        async def work(connection: Connection) -> Any:
-            nonlocal has_news
-            transaction = Transaction(connection, self._locking)
-            has_news = False
-            try:
-                result = await job.body(transaction)
-            except AlreadyKeptError as error:  # which is as good as that reply only once this has committed
-                return error
-            await transaction.write(result)
-            has_news = bool(transaction.changed)
-            await self._news.say(connection, transaction.changed)
-            return result
-
+        if job.future.done():
+            return
         try:
-            result = await self._writer.commit(work)
+            result, has_news = await self._writer.commit(lambda connection: self._carry_out(job, connection))
+        except NobodyWaitsError:
+            return
+        except StoreUnavailableError as error:
+            job.fail(error)
+        except asyncpg.PostgresError as error:
+            job.fail(StoreUnavailableError(str(error)))
+        except Exception as error:
+            logger.exception("a verb failed")
+            job.fail(error)
+        else:
             if has_news:
                 self._news.hint()
             if isinstance(result, AlreadyKeptError):
                 job.fail(result)
             else:
                 job.succeed(result)
-        except (asyncpg.PostgresError, StoreUnavailableError) as error:
-            job.fail(StoreUnavailableError(str(error)))
-        except Exception as error:
-            logger.exception("a verb failed")
-            job.fail(error)
+
+    async def _carry_out(self, job: _Job, connection: Connection) -> tuple[Any, bool]:
+        """Return what the body returned, and whether there is news; unless nobody waits for it any more."""
+        if job.future.done():
+            raise NobodyWaitsError
+        job.is_undecided = self._writer.is_undecided
+        transaction = Transaction(connection, self._locking)
+        try:
+            result = await job.body(transaction)
+        except AlreadyKeptError as error:  # which is as good as that reply only once this has committed
+            return error, False
+        await transaction.write(result)
+        await self._news.say(connection, transaction.changed)
+        return result, bool(transaction.changed)

@@ -1,6 +1,7 @@
 """Requests that wait for the database: each hears something within ANSWER_SECONDS."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Final
 
 from reflecto.core.ports.store import OutcomeUnknownError, StoreUnavailableError
@@ -9,15 +10,19 @@ ANSWER_SECONDS: Final = 5.0
 WAITING_MAX: Final = 20_000  # beyond this the database has stalled: refuse instead of piling up
 
 
-class Waiting:
-    """Somebody who waits for a result. What has begun goes on when they are told that nobody knows."""
+class NobodyWaitsError(Exception):
+    """Whoever asked was told that nothing happened, or that nobody knows: what has not happened must not any more."""
 
-    __slots__ = ("_timer", "future", "has_begun")
+
+class Waiting:
+    """Somebody who waits for a result. `is_undecided` tells whether it may be happening when they give up."""
+
+    __slots__ = ("_timer", "future", "is_undecided")
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = loop.create_future()
-        self.has_begun = False
+        self.is_undecided: Callable[[], bool] = bool  # nothing has begun
         self._timer = loop.call_later(ANSWER_SECONDS, self.give_up)
 
     async def result(self) -> Any:
@@ -28,10 +33,10 @@ class Waiting:
             self._timer.cancel()
 
     def give_up(self) -> None:
-        """Let the request go. What had not begun never happens; of the rest nobody knows."""
+        """Let the request go. What nobody waits for any more is not begun, nor again."""
         if self.future.done():
             return
-        if self.has_begun:
+        if self.is_undecided():
             self.future.set_exception(OutcomeUnknownError("the database has not answered in time"))
         else:
             self.future.set_exception(StoreUnavailableError("the database is away or has stalled"))

@@ -1,12 +1,11 @@
 """A connection that writes: transactions one after another, each of which happens exactly once.
 
 A reply to COMMIT can be lost, with the connection or with the database's machine. So each transaction raises the row of
-its connection in `writers`; after a loss the next connection reads that row, waiting for the undecided transaction, and
-knows. A COMMIT that waits for a standby is never cancelled: the server would commit it without the standby, and show
-it to all. A connection that is stuck is dropped, which sends no cancel.
+its connection in `writers`; after a loss the next connection locks that row, which waits for the undecided transaction,
+and knows. A COMMIT that waits for a standby is never cancelled: the server would commit it without the standby, and
+show it to all. A connection that is stuck is terminated, which sends no cancel.
 """
 
-import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -15,14 +14,13 @@ from typing import Any, Final, TypeVar, cast
 import asyncpg
 
 from reflecto.core.ports.metrics import StoreWork
-from reflecto.core.ports.store import StoreUnavailableError
-from reflecto.store.postgres.connection import LOST, Connection
-from reflecto.store.postgres.primary import Primary
+from reflecto.core.ports.store import OutcomeUnknownError, StoreUnavailableError
+from reflecto.store.postgres.connection import STUCK_SECONDS, Connection, is_lost, terminated_after
+from reflecto.store.postgres.primary import Primary, Proven
 
 T = TypeVar("T")
 Work = Callable[[Connection], Awaitable[T]]
 
-STUCK_SECONDS: Final = 5.0
 RETRIES_MAX: Final = 3
 RETRY_SECONDS: Final = 0.02  # doubled each time, and spread by chance
 
@@ -34,11 +32,7 @@ _RETRIED: Final = (
     asyncpg.InvalidCachedStatementError,
     asyncpg.OutdatedSchemaCacheError,
 )
-_FOUND: Final = (
-    "INSERT INTO writers (id, batch) VALUES ($1, 0) ON CONFLICT (id) DO UPDATE SET seen_at = clock_timestamp()"
-)
 _RAISE: Final = "UPDATE writers SET batch = $2, seen_at = clock_timestamp() WHERE id = $1"
-_DECIDE: Final = "SELECT batch FROM writers WHERE id = $1 FOR UPDATE"
 
 
 class Writer:
@@ -48,10 +42,14 @@ class Writer:
         self._primary = primary
         self._done = done
         self._name = name
-        self._connection: Connection | None = None
-        self._number = 0
-        self._doubtful: tuple[int, Any] | None = None  # number and result of a COMMIT whose reply never came
-        self._warned = False
+        self._proven: Proven | None = None
+        self._number = 0  # of the last transaction that is known to have happened
+        self._doubtful: tuple[int, Any] | None = None  # number and result of a COMMIT that no reply has come to
+        self._is_running = False
+
+    def is_undecided(self) -> bool:
+        """Tell whether a transaction is under way of which nobody can say yet whether it happens."""
+        return self._is_running or self._doubtful is not None
 
     async def commit(self, work: Work[T], verbs: int = 1) -> T:
         """Run `work`, which is so many verbs, inside a transaction and return its result once that is durable.
@@ -59,107 +57,96 @@ class Writer:
         One call at a time.
 
         It may run several times, but only one run counts. It goes on until the outcome is known, however long the
-        database is away. Raises: StoreUnavailableError once closed, or after conflicts again and again;
-        asyncpg.PostgresError of its statements; then nothing happened.
+        database is away. Not to be cancelled: `close` ends it. Raises: StoreUnavailableError once closed,
+        or after conflicts again and again: nothing happened; OutcomeUnknownError once closed: it may have;
+        asyncpg.PostgresError of its statements, and whatever else `work` raises: nothing happened.
         """
         conflicts, began = 0, time.perf_counter()
         while True:
             try:
                 result = await self._try(work)
-            except _RETRIED as error:
-                self._done.errors.add("conflict")
-                conflicts += 1
-                if conflicts > RETRIES_MAX and self._doubtful is None:
-                    raise StoreUnavailableError(f"the transaction met others {conflicts} times: {error}") from None
-                await self._primary.pause(RETRY_SECONDS * 2**conflicts * random.random())  # noqa: S311  no secret
-            except LOST:
-                self._done.errors.add("connection_lost")
-                self.drop()
-            except asyncpg.PostgresError:
-                self._done.errors.add("failed")
-                raise
+            except Exception as error:
+                conflicts += isinstance(error, _RETRIED)
+                if not self._recovers(error, conflicts):
+                    if isinstance(error, _RETRIED):
+                        raise StoreUnavailableError(f"the transaction met others {conflicts} times: {error}") from None
+                    if self._doubtful is not None:
+                        raise OutcomeUnknownError(str(error)) from None
+                    raise
             else:
                 self._done.add_commit(verbs, time.perf_counter() - began)
                 return result
+            await self._primary.pause(RETRY_SECONDS * 2**conflicts * random.random())  # noqa: S311  no secret
+
+    def _recovers(self, error: Exception, conflicts: int) -> bool:
+        """Tell whether to try again, on another connection where this one is lost or a COMMIT is to be decided."""
+        is_doubtful = self._doubtful is not None
+        if isinstance(error, StoreUnavailableError):
+            return False
+        if isinstance(error, _RETRIED):
+            self._done.errors.add("conflict")
+        elif is_doubtful or is_lost(error, self._connection()):
+            self._done.errors.add("connection_lost")
+            self.drop()
+        else:
+            if isinstance(error, asyncpg.PostgresError):
+                self._done.errors.add("failed")
+            return False
+        if is_doubtful:
+            self.drop()
+        return is_doubtful or conflicts <= RETRIES_MAX
 
     async def open(self) -> Connection:
         """Return a new connection whose first commit has come back, from a standby too where there is one.
 
-        Raises: StoreUnavailableError once closed; one of LOST.
+        Raises: StoreUnavailableError once closed.
         """
-        connection = await self._primary.connect()
-        watchdog = asyncio.get_running_loop().call_later(STUCK_SECONDS, connection.terminate)
-        try:
-            connection.add_log_listener(self._hear)
-            await connection.execute(_FOUND, self._name)
-        except BaseException:
-            connection.terminate()
-            raise
-        finally:
-            watchdog.cancel()
-        return connection
+        return (await self._primary.connect(self._name)).connection
+
+    def close(self) -> None:
+        """Give up what is tried, for the whole process: nothing connects any more."""
+        self._primary.close()
+        self.drop()
 
     def drop(self) -> None:
         """Give the connection up without a word to the server."""
-        if self._connection is not None:
-            self._connection.terminate()
-            self._connection = None
+        if self._proven is not None:
+            self._proven.connection.terminate()
+            self._proven = None
 
     async def _try(self, work: Work[T]) -> T:
-        connection = await self._ready()
-        watchdog = asyncio.get_running_loop().call_later(STUCK_SECONDS, connection.terminate)
+        if self._proven is None or self._proven.connection.is_closed():
+            self._proven = None
+            self._proven = await self._primary.connect(self._name)
+            self._number = self._proven.batch
+        if self._doubtful is not None:
+            (number, result), self._doubtful = self._doubtful, None
+            if self._number >= number:
+                return cast("T", result)  # of this same work, in its last run
+        return await self._run(self._proven, work)
+
+    def _connection(self) -> Connection | None:
+        return None if self._proven is None else self._proven.connection
+
+    async def _run(self, proven: Proven, work: Work[T]) -> T:
+        """Run `work` and commit. Once COMMIT is sent, an error of any kind leaves `_doubtful` to be decided."""
+        connection, number = proven.connection, self._number + 1
+        self._is_running = True
         try:
-            if self._doubtful is not None:
-                number, kept = self._doubtful
-                has_committed = await self._has_committed(connection, number)
+            with terminated_after(connection, STUCK_SECONDS):
+                await connection.execute("BEGIN")
+                try:
+                    result = await work(connection)
+                    if await connection.execute(_RAISE, self._name, number) != "UPDATE 1":
+                        raise ConnectionResetError("the row of this connection in `writers` is gone")
+                except BaseException:
+                    if not connection.is_closed():
+                        await connection.execute("ROLLBACK")
+                    raise
+                self._doubtful = number, result
+                await proven.commits.commit()
                 self._doubtful = None
-                if has_committed:
-                    self._number = number
-                    return cast("T", kept)  # of this same work, in its last run
-            result = await self._run(connection, work)
-            await self._commit(connection, result)
-            return result
+                self._number = number
+                return result
         finally:
-            watchdog.cancel()
-
-    async def _run(self, connection: Connection, work: Work[T]) -> T:
-        await connection.execute("BEGIN")
-        try:
-            result = await work(connection)
-            await connection.execute(_RAISE, self._name, self._number + 1)
-        except BaseException:
-            if not connection.is_closed():
-                await connection.execute("ROLLBACK")
-            raise
-        return result
-
-    async def _commit(self, connection: Connection, result: object) -> None:
-        """COMMIT, again with nothing in it for as long as the server warns that it did not wait for a standby.
-
-        Its text may be translated, so any warning counts. A later commit that waited proves the earlier ones.
-        """
-        self._doubtful = (self._number + 1, result)
-        self._warned = False
-        await connection.execute("COMMIT")
-        while self._warned:
-            self._warned = False
-            await connection.execute(_RAISE, self._name, self._number + 1)
-        self._doubtful = None
-        self._number += 1
-
-    async def _has_committed(self, connection: Connection, number: int) -> bool:
-        """Tell whether the doubtful transaction took place; waits for it where it is still under way."""
-        await connection.execute("BEGIN")
-        batch = await connection.fetchval(_DECIDE, self._name)
-        await connection.execute(_RAISE, self._name, batch)  # so that this commit waits for a standby as well
-        await connection.execute("COMMIT")
-        return bool(batch >= number)
-
-    async def _ready(self) -> Connection:
-        if self._connection is None or self._connection.is_closed():
-            self._connection = await self.open()
-        return self._connection
-
-    def _hear(self, _connection: object, message: Any) -> None:
-        if getattr(message, "severity_en", None) == "WARNING" or getattr(message, "severity", "") == "WARNING":
-            self._warned = True
+            self._is_running = False

@@ -1,7 +1,7 @@
 """The store's verbs on itself: activity, sweeping, facts of the installation."""
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from reflecto.contract.limits import RECEIPT_SECONDS, RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
@@ -103,12 +103,13 @@ class HousekeepingVerbs:
     def work(self) -> StoreWork:
         return self._database.work
 
-    async def probe(self) -> None:
+    async def probe(self) -> Sequence[str]:
         def take_and_give_back(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT INTO installation (name, value) VALUES ('probe', ?)", ("x" * PROBE_BYTES,))
             connection.execute("DELETE FROM installation WHERE name = 'probe'")
 
         await self._database.write(take_and_give_back)
+        return ()
 
     def when_changed_elsewhere(self, callback: Callable[[News], None]) -> None:
         self._database.when_changed_elsewhere(callback)

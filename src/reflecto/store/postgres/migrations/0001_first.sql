@@ -7,6 +7,14 @@ CREATE TABLE installation (
     value text NOT NULL
 );
 
+-- Raised when the cluster (system identifier and timeline) is another one than before, and by restore and migrate: what
+-- queues had shown may be lost then, and their numbers must not come again. One row.
+CREATE TABLE epoch (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    number   integer NOT NULL,
+    cluster  text
+);
+
 -- One row a connection that writes: raised in each of its transactions, so that a lost reply can be looked up.
 CREATE TABLE writers (
     id      text PRIMARY KEY,

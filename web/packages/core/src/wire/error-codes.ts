@@ -43,6 +43,7 @@ export const ERROR_STATUSES: Readonly<Record<string, number>> = {
   queue_full: 429,
   internal_error: 500,
   unavailable: 503,
+  outcome_unknown: 503,
   invalid_code: 403,
   invalid_public_key: 400,
   invalid_signing_key: 400,
