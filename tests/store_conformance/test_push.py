@@ -1,10 +1,14 @@
 """`set_push_subscription`, `find_push_target`, `drop_push_subscription`, `list_push_backlog`."""
 
+import asyncio
+
 import pytest
 
 from reflecto.core.model import PushBacklog, PushSubscription, PushTarget, QueueEntry
 from reflecto.core.ports.store import Store
 from tests.builders import NOW, make_delivery, make_device, unique_bytes
+from tests.fakes import BOUND_SECONDS
+from tests.store_conformance.conftest import OpenHandle
 from tests.store_conformance.world import found_owner, join, queue
 
 
@@ -43,6 +47,20 @@ async def test_an_endpoint_moves_to_the_device_that_names_it_last(store: Store):
     await store.set_push_subscription(tablet.id, make_subscription())
     assert await store.find_push_target(phone.id) is None
     assert await store.find_push_target(tablet.id) is not None
+
+
+async def test_an_endpoint_that_devices_of_two_owners_name_at_once_is_one_s_only(store: Store, open_again: OpenHandle):
+    phones = [(await found_owner(store))[0] for _ in range(2)]
+    handles = [store, await open_again()]
+    for _ in range(10):
+        calls = [
+            at.set_push_subscription(phone.id, make_subscription())
+            for at, phone in zip(handles * 2, [*phones, *reversed(phones)], strict=True)
+        ]
+        async with asyncio.timeout(BOUND_SECONDS):
+            assert await asyncio.gather(*calls) == [True] * 4
+        targets = [await store.find_push_target(phone.id) for phone in phones]
+        assert [target is None for target in targets].count(True) == 1
 
 
 @pytest.mark.parametrize("subscription", [make_subscription(), None])

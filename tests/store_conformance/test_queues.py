@@ -80,3 +80,14 @@ async def test_an_ack_of_a_number_never_given_out_deletes_nothing(store: Store):
     assert await store.ack_queue(phone.id, 4) is False
     assert len(await blobs(store, phone)) == 3
     assert await store.ack_queue(make_device(phone.owner_id).id, 0) is False
+
+
+async def test_a_number_from_before_a_restore_is_acknowledged_and_not_given_out_again(store: Store):
+    phone, _ = await found_owner(store)
+    await store.append_to_queues([make_delivery(phone) for _ in range(2)])
+    await store.number_from(1_000)
+    assert await store.ack_queue(phone.id, 1_001) is False
+    assert await seqs(store, phone) == [1, 2]
+    assert await store.ack_queue(phone.id, 900) is True
+    await store.append_to_queues([make_delivery(phone)])
+    assert await seqs(store, phone) == [1_001]

@@ -25,10 +25,10 @@ _ACK: Final = (
     "RETURNING queue.device_id, queue.seq, octet_length(blob), sender <> 'server'"
 )
 _TOKENS: Final = "SELECT id FROM tokens WHERE id = ANY($1::text[]) AND revoked_at IS NULL"
-_BY_ID: Final = f"{INTERACTIONS.select} WHERE id = ANY($1::text[])"
-_BY_MARK: Final = (
-    f"SELECT {', '.join(f'interactions.{name}' for name in INTERACTIONS.names)} "
-    "FROM unnest($1::text[], $2::bytea[], $3::bigint[]) AS wanted (token_id, mark, now) "
+_COLUMNS: Final = ", ".join(f"interactions.{name}" for name in INTERACTIONS.names)
+_QUESTIONS: Final = (
+    f"SELECT {_COLUMNS} FROM interactions WHERE id = ANY($1::text[]) "
+    f"UNION ALL SELECT {_COLUMNS} FROM unnest($2::text[], $3::bytea[], $4::bigint[]) AS wanted (token_id, mark, now) "
     "JOIN interactions ON interactions.token_id = wanted.token_id AND interactions.repeat_mark = wanted.mark "
     "AND interactions.expires_at > wanted.now"
 )
@@ -71,11 +71,11 @@ async def _load_queues(connection: Connection, facts: Facts, owner_ids: Sequence
 async def _load_questions(
     connection: Connection, facts: Facts, owner_ids: Sequence[str], needs: Sequence[Needs]
 ) -> None:
-    if ids := {each for need in needs for each in need.interactions}:
-        for row in await connection.fetch(_BY_ID, list(ids)):
-            facts.keep_question(INTERACTIONS.of(tuple(row)))
-    if repeats := {(token_id, mark, int(now)) for need in needs for token_id, mark, now in need.repeats}:
-        for row in await connection.fetch(_BY_MARK, *map(list, zip(*repeats, strict=True))):
+    ids = {each for need in needs for each in need.interactions}
+    repeats = {(token_id, mark, int(now)) for need in needs for token_id, mark, now in need.repeats}
+    if ids or repeats:
+        marks = map(list, zip(*repeats, strict=True)) if repeats else ([], [], [])
+        for row in await connection.fetch(_QUESTIONS, list(ids), *marks):
             facts.keep_question(INTERACTIONS.of(tuple(row)))
     times = [each.pending_from for each in needs if each.pending_from is not None]
     for row in await connection.fetch(_PENDING, owner_ids, int(min(times))) if times else ():

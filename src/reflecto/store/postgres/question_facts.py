@@ -15,7 +15,7 @@ class QuestionFacts:
     interactions: dict[str, Interaction] = field(default_factory=dict)
     by_mark: dict[tuple[str, bytes], list[str]] = field(default_factory=dict)
     pending: dict[str, dict[str, Interaction]] = field(default_factory=dict)  # by owner; without what is not judged
-    created: list[str] = field(default_factory=list)
+    created: list[Interaction] = field(default_factory=list)  # as they begin
     altered: set[str] = field(default_factory=set)
 
     def find_repeat(self, token_id: str, mark: bytes, now: float) -> Interaction | None:
@@ -30,7 +30,7 @@ class QuestionFacts:
 
     def create(self, new: Interaction) -> None:
         """Add a question."""
-        self.created.append(new.id)
+        self.created.append(new)
         self.keep_question(new)
         self.pending.setdefault(new.owner_id, {})[new.id] = new
 

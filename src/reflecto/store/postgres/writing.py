@@ -6,20 +6,26 @@ from reflecto.core.model import Interaction
 from reflecto.store.postgres.connection import Connection
 from reflecto.store.postgres.facts import Facts
 from reflecto.store.table import unnested
-from reflecto.store.tables import INTERACTIONS, TAPS
+from reflecto.store.tables import TAPS
 
-_TAP_TYPES: Final = ("bigint", "bigint", "text", "text", "bytea", "bytea")
-_TYPES: Final = (
-    *("text", "text", "text", "boolean", "bytea", "bytea", "bytea", "bigint", "bigint", "bigint", "text", "bigint"),
-    *_TAP_TYPES,
-    *("bigint", "float8", "text"),
+_CREATED: Final = (  # what a question begins with; the rest is empty until it is changed
+    *("id", "owner_id", "token_id", "test", "repeat_mark", "content_mark", "sealed"),
+    *("choice_count", "created_at", "expires_at", "status", "tether", "awaited_until"),
+)
+_CREATED_TYPES: Final = (
+    *("text", "text", "text", "boolean", "bytea", "bytea", "bytea"),
+    *("bigint", "bigint", "bigint", "text", "bigint", "float8"),
 )
 _CHANGING: Final = ("status", "ended_at", "reason", "awaited_until", *TAPS.names)
+_CHANGING_TYPES: Final = (
+    *("text", "bigint", "text", "float8"),
+    *("bigint", "bigint", "text", "text", "bytea", "bytea"),
+)
 
-_CREATE: Final = f"INSERT INTO interactions ({INTERACTIONS.columns}) SELECT * FROM {unnested(_TYPES)}"
+_CREATE: Final = f"INSERT INTO interactions ({', '.join(_CREATED)}) SELECT * FROM {unnested(_CREATED_TYPES)}"
 _CHANGE: Final = (
     f"UPDATE interactions SET {', '.join(f'{name} = now.{name}' for name in _CHANGING)} "
-    f"FROM {unnested(('text', 'text', 'bigint', 'text', 'float8', *_TAP_TYPES))} AS now (id, {', '.join(_CHANGING)}) "
+    f"FROM {unnested(('text', *_CHANGING_TYPES))} AS now (id, {', '.join(_CHANGING)}) "
     "WHERE interactions.id = now.id"
 )
 _APPEND: Final = (
@@ -41,9 +47,9 @@ _COUNT: Final = (
 async def write(connection: Connection, facts: Facts) -> None:
     """Write every change. Rows go in order, as everybody takes them."""
     if facts.created:
-        rows = [INTERACTIONS.row(facts.interactions[each]) for each in facts.created]
-        await connection.execute(_CREATE, *map(list, zip(*rows, strict=True)))
-    if altered := sorted(facts.altered.difference(facts.created)):
+        created = [_created_row(each) for each in facts.created]
+        await connection.execute(_CREATE, *map(list, zip(*created, strict=True)))
+    if altered := sorted(facts.altered):
         rows = [_changed_row(facts.interactions[each]) for each in altered]
         await connection.execute(_CHANGE, *map(list, zip(*rows, strict=True)))
     if facts.appended:
@@ -57,6 +63,10 @@ async def write(connection: Connection, facts: Facts) -> None:
         ]
         await connection.execute(_COUNT, *map(list, zip(*counts, strict=True)))
     await facts.replies.write(connection)
+
+
+def _created_row(interaction: Interaction) -> tuple[Any, ...]:
+    return tuple(getattr(interaction, name) for name in _CREATED)
 
 
 def _changed_row(interaction: Interaction) -> list[Any]:
