@@ -30,12 +30,15 @@ class Databases:
         self._used: list[str] = []
         self._by_folder: dict[Path, str] = {}
 
-    async def of(self, folder: Path) -> str:
-        """Return the address of the folder's database, which is empty when it is first asked for."""
+    async def of(self, folder: Path, *, is_new: bool = False) -> str:
+        """Return the address of the folder's database, which is empty when it is first asked for.
+
+        `is_new`: it is to have no statistics of earlier rows.
+        """
         if folder not in self._by_folder:
             for gone in [each for each in self._by_folder if not each.exists()]:
                 self.give_back(gone)
-            self._by_folder[folder] = await self._empty() if self._used else await self._new()
+            self._by_folder[folder] = await (self._new() if is_new or not self._used else self._empty())
         return self._by_folder[folder]
 
     def give_back(self, folder: Path) -> None:

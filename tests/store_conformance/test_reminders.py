@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from reflecto.core.model import ReminderDelivery
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News
@@ -119,7 +117,6 @@ async def test_monthly_counts_are_added_up_for_the_month_and_for_tokens_that_exi
     assert await store.load_monthly_counts(MONTH) == {}
 
 
-@pytest.mark.parametrize("store_kind", ["sqlite"])  # PostgreSQL's store says nothing yet
 async def test_a_change_by_another_process_is_noticed(store: Store, open_again: OpenHandle):
     other = await open_again()
     phone, _ = await found_owner(store)

@@ -17,7 +17,8 @@ CONNECT_SECONDS: Final = 2.0  # for one host; a hung one must not keep the proce
 STUCK_SECONDS: Final = 5.0  # a transaction or a reading that takes longer: its connection is given up
 
 # A frozen process must not keep owners locked, and no statement may outlive who asked. Statistics of fresh tables lead
-# to scans of whole tables, which cost half the speed until the first ANALYZE. `jit` costs more than any statement here.
+# to scans of whole tables, which cost half the speed until the first ANALYZE; so would joins other than by an index.
+# `jit` costs more than any statement here.
 _SETTINGS: Final = """
 SET application_name = 'reflecto';
 SET statement_timeout = '5s';
@@ -28,6 +29,8 @@ SET tcp_keepalives_interval = 5;
 SET tcp_keepalives_count = 3;
 SET default_transaction_isolation = 'read committed';
 SET enable_seqscan = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
 SET jit = off;
 """
 _LOOK: Final = """
