@@ -1,8 +1,10 @@
 """Two versions at once: a newer schema is used as far as it allows that, and no step breaks those that are live."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -90,9 +92,9 @@ async def test_a_newer_schema_that_has_only_grown_is_used_by_this_version_also_w
         assert [entry.seq for entry in await store.read_queue("dev_1", 0, 9, NOW) or ()] == [1, 2]
         later = await PostgresStore.open(address)
         assert await later.ack_queue("dev_1", 2)
-        await later._database.close()  # noqa: SLF001  until it has the verb
+        await later.close()
     finally:
-        await store._database.close()  # noqa: SLF001
+        await store.close()
 
 
 async def test_a_newer_schema_that_needs_newer_code_is_refused_and_left_alone(address: str):
@@ -191,3 +193,18 @@ async def test_a_step_that_fails_leaves_the_schema_as_it_was(address: str):
         columns = await connection.fetch("SELECT * FROM owners LIMIT 0")
         assert columns == []
         await migrate(connection, [*KNOWN, EXPAND])
+
+
+def test_every_statement_names_its_columns():
+    folder = Path(__file__).parents[2] / "src" / "reflecto" / "store" / "postgres"
+    tables = "|".join(re.findall(r"CREATE (?:UNLOGGED )?TABLE (\w+)", "".join(step.sql for step in KNOWN)))
+    forms = (r"INSERT INTO (?:ANY)(?: AS \w+)? (?!\(|AS )", r"SELECT \* FROM (?:ANY)", r"RETURNING \*", r"\b\w+\.\*")
+    unnamed = re.compile("|".join(forms).replace("ANY", tables))
+    found = {
+        f"{each.name}: {match[0]}"
+        for each in (*folder.glob("*.py"), *folder.glob("migrations/*.sql"))
+        for match in unnamed.finditer(each.read_text("utf-8"))
+    }
+    assert found == set()
+    assert unnamed.search("INSERT INTO owners VALUES ($1)")
+    assert unnamed.search("SELECT * FROM owners")
