@@ -33,6 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     data: Path = msgspec.field(default_factory=lambda: Path(platformdirs.user_data_dir("reflecto", appauthor=False)))
     store: str | None = None  # postgresql://user:password@host:port/database; default: SQLite in the data folder
     keys: str | None = None  # the server's own, as `reflecto keys` prints them; default: in files of the data folder
+    workers: Annotated[int, Meta(ge=1, le=64)] = 1  # processes that serve at the one address
     public_url: str | None = None  # what phones reach the server under; default http://host:port
     min_phone_build: Annotated[int, Meta(ge=0)] | None = None  # phones that report less cannot show questions
     limits: Literal["self-hosted", "free", "pro"] = "self-hosted"
@@ -72,6 +73,11 @@ def load_settings(
         raise ConfigError(f"settings: {_named(error)}") from None
     if settings.store is not None and not settings.store.startswith(("postgresql://", "postgres://")):
         raise ConfigError("settings: store must look like postgresql://user@host:5432/database")
+    if settings.workers > 1 and settings.store is None:
+        raise ConfigError(
+            "settings: workers: SQLite is for one process, since several would not share their limits and would hear "
+            "of each other late; --store with a PostgreSQL database is for several"
+        )
     for proxy in settings.trusted_proxies:
         try:
             ipaddress.ip_network(proxy, strict=False)
@@ -82,6 +88,12 @@ def load_settings(
     if settings.push_contact is not None and not settings.push_contact.startswith(("mailto:", "https://")):
         raise ConfigError("settings: push_contact must start with mailto: or https://")
     return settings
+
+
+def packed_settings(settings: Settings) -> dict[str, Any]:
+    """Return them as options that `load_settings` takes, made of what JSON has."""
+    packed: dict[str, Any] = msgspec.to_builtins(settings, enc_hook=str)
+    return {name: value for name, value in packed.items() if value is not None}
 
 
 def _named(error: msgspec.ValidationError) -> str:

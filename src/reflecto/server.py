@@ -1,7 +1,6 @@
 """The server process: a socket, uvicorn on it, and a stop that does not wait for streams."""
 
 import asyncio
-import errno
 import gc
 import socket
 from collections.abc import Callable
@@ -15,23 +14,15 @@ from reflecto.api.connection import Connection
 from reflecto.api.connection_room import ConnectionRoom
 from reflecto.bootstrap import Services, open_services
 from reflecto.config import Settings
-from reflecto.core.enrolment import PUBLIC_URL_FACT, Invitation
+from reflecto.core.enrolment import PUBLIC_URL_FACT
 from reflecto.core.events import SERVER_STARTED, SERVER_STOPPED
 from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.listening import Announce, bind, url_of
 from reflecto.logs import configure_logging
 from reflecto.version import version
 
-BACKLOG: Final = 2048
-UNREAD_TIMEOUT_MS: Final = 60_000  # a peer that takes nothing for so long is dropped by the kernel
-UNSENT_MAX_BYTES: Final = 131_072  # what the kernel may hold for a slow reader; by itself it would take 4 MB
 OPEN_FILES_MAX: Final = 65_536
 STOP_SECONDS: Final = 1  # for requests in flight; streams and long polls are told to end before it starts
-
-Announce = Callable[[str, str, Invitation | None], None]
-
-
-class AddressError(Exception):
-    """The server cannot listen where it was told to."""
 
 
 class _Server(uvicorn.Server):
@@ -51,25 +42,33 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-async def serve(settings: Settings, announce: Announce) -> None:
-    """Run until SIGTERM or SIGINT.
+async def serve(
+    settings: Settings, announce: Announce, listener: socket.socket | None = None, *, invites: bool = True
+) -> None:
+    """Run until SIGTERM or SIGINT, on `listener` or on a socket of its own.
 
-    `announce` gets the public URL, the one it listens on, and, on a store without owners, an invitation.
+    `announce` gets the public URL, the one it listens on, and an invitation if it `invites` and the store has no owner.
     Raises: AddressError; what `open_services` raises.
     """
     configure_logging(settings.log_level, settings.log_format)
     open_files_max = _raise_open_files_limit()
     room = ConnectionRoom(open_files_max) if open_files_max else None
-    with _bind(settings.host, settings.port) as listener:
-        services = await open_services(settings, serves_at=_url_of(listener))
+    with listener or bind(settings.host, settings.port) as bound:
+        services = await open_services(settings, serves_at=url_of(bound))
         try:
-            await _serve(services, settings, listener, room, announce)
+            await _serve(services, settings, bound, room, announce, invites=invites)
         finally:
             await services.store.close()
 
 
 async def _serve(
-    services: Services, settings: Settings, listener: socket.socket, room: ConnectionRoom | None, announce: Announce
+    services: Services,
+    settings: Settings,
+    listener: socket.socket,
+    room: ConnectionRoom | None,
+    announce: Announce,
+    *,
+    invites: bool,
 ) -> None:
     config = uvicorn.Config(
         services.create_app(settings.trusted_proxies, settings.public_path),
@@ -83,7 +82,7 @@ async def _serve(
         proxy_headers=False,  # the app does it, for configured proxies only
     )
     server = _Server(config, services)
-    listening = _url_of(listener)
+    listening = url_of(listener)
     url = settings.public_url or listening
     try:
         # Above whatever was numbered before: a store restored from a backup would give numbers out a second time, and
@@ -94,7 +93,8 @@ async def _serve(
     except StoreUnavailableError:  # the log has said so; phones must be able to acknowledge, which makes room
         if not await services.store.list_owners():
             raise
-    invitation = None if await services.store.list_owners() else await services.enrolment.invite()
+    is_first = invites and not await services.store.list_owners()
+    invitation = await services.enrolment.invite() if is_first else None
     running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started and not running.done():
         await asyncio.sleep(0.001)
@@ -106,10 +106,10 @@ async def _serve(
     SERVER_STOPPED.log()
 
 
-def run(settings: Settings, announce: Announce) -> None:
-    """Run the server on the fastest loop there is. Raises: as `serve`."""
+def run(settings: Settings, announce: Announce, listener: socket.socket | None = None, *, invites: bool = True) -> None:
+    """Run `serve` on the fastest loop there is. Raises: as that."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(serve(settings, announce))
+        runner.run(serve(settings, announce, listener, invites=invites))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -135,29 +135,3 @@ def _raise_open_files_limit() -> int | None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if soft == resource.RLIM_INFINITY else soft
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNSENT_MAX_BYTES)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):
-            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_TIMEOUT_MS)
-        listener.bind((host, port))
-        listener.listen(BACKLOG)
-        listener.setblocking(False)
-    except OSError as error:
-        listener.close()
-        advice = "; --port takes another one" if error.errno == errno.EADDRINUSE else ""
-        raise AddressError(f"cannot listen on {host} port {port}: {error.strerror}{advice}") from None
-    return listener
-
-
-def _url_of(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    if host in {"0.0.0.0", "::"}:  # noqa: S104  compared, not bound
-        host = socket.gethostname()
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -13,7 +13,7 @@ from reflecto.cli.server_options import folder_option
 from reflecto.config import Settings
 from reflecto.core.enrolment import Invitation
 from reflecto.core.model import Owner
-from reflecto.server import Announce
+from reflecto.listening import Announce
 
 Output = pytest.CaptureFixture[str]
 CODE = "ABCD-EFGH-JKMN-PQRS"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from reflecto import server
 from reflecto.cli.invitation import show_invitation
 from reflecto.cli.server_options import folder_option, server_options
 from reflecto.config import Settings, load_settings
@@ -18,19 +17,28 @@ from reflecto.core.enrolment import Invitation
 @server_options
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="Port to listen on, 0 for a free one.  [default: 8787]")
+@click.option("--workers", type=int, help="Processes that serve, with PostgreSQL only.  [default: 1]")
 @click.option("--public-url", help="What phones and scripts reach this server under.  [default: http://HOST:PORT]")
 @click.option("--min-phone-build", type=int, help="Refuse to ask phones whose app is older than this build.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="[default: info]")
 @click.option("--log-format", type=click.Choice(["text", "json"]), help="[default: text]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line when ready, no QR code.")
-def serve(*, config_file: Path | None, as_json: bool, **options: object) -> None:
+def serve(*, config_file: Path | None, as_json: bool, **options: object) -> int:
     """Run the server until SIGTERM or Ctrl-C.
 
     On a store without owners it prints a setup code, a link and a QR code for the first phone.
     Every option can also be set as REFLECTO_<NAME> or in the TOML file given with --config.
     """
     settings = load_settings(options, config_file=config_file)
-    server.run(settings, _announce_json if as_json else partial(_announce, settings))
+    announce = _announce_json if as_json else partial(_announce, settings)
+    if settings.workers > 1:
+        from reflecto import workers
+
+        return workers.run(settings, announce)
+    from reflecto import server
+
+    server.run(settings, announce)
+    return 0
 
 
 def _announce(settings: Settings, url: str, _listening: str, invitation: Invitation | None) -> None:

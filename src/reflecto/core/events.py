@@ -55,6 +55,12 @@ class EventLine(msgspec.Struct, frozen=True):
 
 SERVER_STARTED: Final = Event("server_started", ("version", "listening", "url"), "it takes requests from here on")
 SERVER_STOPPED: Final = Event("server_stopped", (), "it ended on a signal, with everything written")
+WORKER_RESTARTED: Final = Event(
+    "worker_restarted",
+    ("worker", "code"),
+    "one of `workers` had ended (`code`, negative: by that signal), and is started again",
+    logging.WARNING,
+)
 CONNECTIONS_FULL: Final = Event(
     "connections_full",
     ("open", "files_max"),
@@ -104,6 +110,7 @@ MESSAGE_SENT: Final = Event("message_sent", ("message", "type", "devices"), "que
 EVENTS: Final = (
     SERVER_STARTED,
     SERVER_STOPPED,
+    WORKER_RESTARTED,
     CONNECTIONS_FULL,
     CONNECTIONS_FREE,
     DEVICE_JOINED,
