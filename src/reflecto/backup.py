@@ -28,6 +28,7 @@ from reflecto.data_folder import (
     give_files_to_owner,
     make_folder,
     require_file,
+    sync_folder,
 )
 from reflecto.store.sqlite.copying import copy_store, examine_store, is_in_use
 from reflecto.store.sqlite.database import DATABASE_NAME
@@ -84,7 +85,7 @@ def back_up(folder: Path, target: Path, now: int, *, replace: bool = False) -> M
         packed = staged / "packed"
         _pack(staged, manifest, packed)
         packed.replace(target)
-    _sync(target.absolute().parent)
+    sync_folder(target.absolute().parent)
     return manifest
 
 
@@ -109,7 +110,7 @@ def restore(source: Path, folder: Path, *, replace: bool = False) -> Manifest:
         for name in manifest.files:
             (staged / name).replace(folder / name)
     give_files_to_owner(folder)
-    _sync(folder)
+    sync_folder(folder)
     return manifest
 
 
@@ -208,14 +209,3 @@ def _facts(path: Path) -> FileFacts:
 def _new_file(path: Path) -> IO[bytes]:
     """Return a new file of mode 0600 to write."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-
-
-def _sync(folder: Path) -> None:
-    """Make new names in the folder durable."""
-    if os.name == "nt":  # a folder cannot be opened there
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

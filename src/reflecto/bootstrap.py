@@ -259,7 +259,7 @@ async def open_store(settings: Settings, *, is_server: bool = True) -> Store:
 async def _open_backing(
     settings: Settings, clock: Clock | None = None, *, is_server: bool, serves_at: str = ""
 ) -> Backing:
-    if is_server:
+    if is_server and (settings.store is None or settings.keys is None):  # otherwise nothing is kept there
         make_folder(settings.data)
     elif settings.store is None:
         require_file(settings.data / DATABASE_NAME)

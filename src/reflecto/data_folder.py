@@ -56,7 +56,7 @@ def give_files_to_owner(folder: Path) -> None:
 
     Links stay as they are: that user may have made them, and where they lead is not theirs.
     """
-    if os.name != "posix" or os.geteuid() != 0:
+    if os.name != "posix" or os.geteuid() != 0 or not folder.exists():
         return
     owner = folder.stat()
     for path in folder.iterdir():
@@ -106,13 +106,13 @@ def write_secret_once(path: Path, secret: bytes) -> None:
             os.fsync(draft.fileno())
             with suppress(FileExistsError):
                 os.link(draft.name, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise DataFolderError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make new names in the folder durable: the store must not outlive the key it was made with."""
+def sync_folder(folder: Path) -> None:
+    """Make new names in the folder durable."""
     if os.name == "nt":  # a folder cannot be opened there
         return
     descriptor = os.open(folder, os.O_RDONLY)

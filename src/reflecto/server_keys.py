@@ -103,14 +103,14 @@ async def _known(store: Store, fact: str, value: str) -> str:
     return await store.recall(fact) or await store.remember_once(fact, value)
 
 
-async def export_keys(store: Store, folder: Path, secret: str | None) -> ServerKeys:
-    """Return the keys of the server that has run on this store.
+async def export_keys(store: Store, folder: Path, secret: str | None, *, is_shared: bool) -> ServerKeys:
+    """Return the keys of the server that has run on this store; the rest as `load_keys`.
 
     Raises: ServerKeysError; DataFolderError; StoreUnavailableError.
     """
     if await store.recall(BOX_FACT) is None:
         raise ServerKeysError("no server has run on this store; `reflecto keys new` makes keys for one")
-    return await load_keys(store, folder, secret, is_shared=True)
+    return await load_keys(store, folder, secret, is_shared=is_shared)
 
 
 async def import_keys(store: Store, folder: Path, keys: ServerKeys) -> None:

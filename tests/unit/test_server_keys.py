@@ -16,8 +16,9 @@ from reflecto.config import Settings
 from reflecto.crypto.server_keys import BadServerKeysError, ServerKeys
 from reflecto.data_folder import DataFolderError
 from reflecto.logs import redact
-from reflecto.server_keys import ServerKeysError, load_keys
+from reflecto.server_keys import ServerKeysError, load_keys, put_keys
 from reflecto.store.sqlite.store import SqliteStore
+from tests.databases import Databases
 from tests.e2e.server_process import REFLECTO
 
 
@@ -128,6 +129,27 @@ async def test_a_lost_key_for_pushes_is_made_anew_where_the_server_is_alone_and_
     caplog.clear()
     assert await start(tmp_path) == after
     assert caplog.text == ""
+
+
+async def test_machines_with_one_secret_are_one_server_on_one_database_and_keep_no_folder(
+    tmp_path: Path, databases: Databases
+):
+    database, keys = await databases.of(tmp_path), ServerKeys.generate()
+    found = []
+    for name in ("a", "b"):
+        settings = Settings(data=tmp_path / name, store=database, keys=keys.to_text())
+        services = await open_services(settings)
+        found.append((await services.store.recall("server_public_key"), services.push_key))
+        await services.store.close()
+    assert found == [(keys.box.public.hex(), keys.push.public)] * 2
+    assert files(tmp_path) == files(tmp_path / "a") == files(tmp_path / "b") == {}
+    with pytest.raises(DataFolderError, match=r"server\.key is missing.*reflecto keys export"):
+        await open_services(Settings(data=tmp_path / "c", store=database))
+    put_keys(tmp_path / "c", keys)
+    services = await open_services(Settings(data=tmp_path / "c", store=database))
+    assert services.push_key == keys.push.public
+    await services.store.close()
+    databases.give_back(tmp_path)
 
 
 async def test_another_key_for_pushes_is_refused_on_a_shared_store(tmp_path: Path):

@@ -65,7 +65,7 @@ def import_from(*, config_file: Path | None, file: TextIO, **options: object) ->
 async def _export(settings: Settings) -> ServerKeys:
     store = await open_store(settings, is_server=False)
     try:
-        return await export_keys(store, settings.data, settings.keys)
+        return await export_keys(store, settings.data, settings.keys, is_shared=settings.store is not None)
     finally:
         await store.close()
 

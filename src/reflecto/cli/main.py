@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "invite": ("reflecto.cli.invite:invite", "Print a setup code, for a phone of yours or another person's."),
     "backup": ("reflecto.cli.backup:backup", "Write the whole server into one file, while it runs."),
     "restore": ("reflecto.cli.backup:restore", "Put a backup into a data folder."),
+    "migrate": ("reflecto.cli.migrate:migrate", "Move the whole server to PostgreSQL, or back to a folder."),
     "keys": ("reflecto.cli.keys:keys", "Take a server's own keys to another machine."),
     "phone": ("reflecto.cli.phone:phone", "Be a phone in this terminal: show questions, answer with a key."),
     "ask": ("reflecto.cli.ask:ask", "Ask on the phone and wait for the tap."),

@@ -7,9 +7,9 @@ JavaScript keeps numbers exactly for the first thousand epochs.
 
 from typing import Final
 
+from reflecto.store.moving import EPOCH_SHIFT
 from reflecto.store.postgres.connection import Connection, Host
 
-EPOCH_SHIFT: Final = 43
 
 _FIND: Final = (
     "SELECT number, cluster, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS milliseconds FROM epoch"

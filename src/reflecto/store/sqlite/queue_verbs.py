@@ -7,6 +7,7 @@ from reflecto.core.model import Delivery, QueueEntry
 from reflecto.core.ports.store import Keep
 from reflecto.core.rules.outcomes import Relaying, Sending
 from reflecto.core.rules.queue_room import QueueLimits
+from reflecto.store.moving import EPOCH_FACT, EPOCH_SHIFT
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues, delete_step, send_to_queues
 from reflecto.store.tables import QUEUES
@@ -47,9 +48,12 @@ class QueueVerbs:
         return [QUEUES.of(row) for row in rows]
 
     async def number_from(self, seq: int) -> None:
-        await self._database.write_before_others(
-            lambda connection: connection.execute("UPDATE devices SET last_seq = ? WHERE last_seq < ?", (seq, seq))
-        )
+        def number(connection: sqlite3.Connection) -> None:
+            row = connection.execute("SELECT value FROM installation WHERE name = ?", (EPOCH_FACT,)).fetchone()
+            above = seq + (int(row[0]) << EPOCH_SHIFT if row else 0)
+            connection.execute("UPDATE devices SET last_seq = ? WHERE last_seq < ?", (above, above))
+
+        await self._database.write_before_others(number)
 
     async def ack_queue(self, device_id: str, seq: int) -> bool:
         def ack_some(connection: sqlite3.Connection) -> bool | None:
