@@ -81,7 +81,8 @@ async def require_own(store: Store, keys: ServerKeys, origin: str, *, is_shared:
     box = keys.box.public.hex()
     if await _known(store, BOX_FACT, box) != box:
         raise ServerKeysError(
-            f"{origin}: the server's key is not the key this store was made with; {_remedy(is_shared=is_shared)}"
+            f"{origin}: the server's key ({KEY_FILE_NAME}) is not the key this store was made with; "
+            f"{_remedy(is_shared=is_shared)}"
         )
     push = keys.push.public
     try:
@@ -95,7 +96,9 @@ async def require_own(store: Store, keys: ServerKeys, origin: str, *, is_shared:
         if is_shared:
             raise
         return  # a disk that is full: phones must be able to acknowledge, which makes room; the next start notes it
-    raise ServerKeysError(f"{origin}: the key for pushes is not the one of this store; {_remedy(is_shared=True)}")
+    raise ServerKeysError(
+        f"{origin}: the key for pushes ({VAPID_FILE_NAME}) is not the one of this store; {_remedy(is_shared=True)}"
+    )
 
 
 async def _known(store: Store, fact: str, value: str) -> str:

@@ -156,7 +156,7 @@ async def test_another_key_for_pushes_is_refused_on_a_shared_store(tmp_path: Pat
     await load(tmp_path, tmp_path)
     await start(tmp_path / "other")
     (tmp_path / "vapid.key").write_bytes((tmp_path / "other" / "vapid.key").read_bytes())
-    with pytest.raises(ServerKeysError, match="the key for pushes is not the one of this store"):
+    with pytest.raises(ServerKeysError, match=r"the key for pushes \(vapid\.key\) is not the one of this store"):
         await load(tmp_path, tmp_path)
 
 
