@@ -87,7 +87,7 @@ def check_all_goes_on(phone: Phone, before: Before, *, choice: int) -> None:
 def migrate(source: object, target: object, *options: object) -> dict[str, int]:
     """Run the command and return how many rows it says it moved."""
     ran = run_reflecto("migrate", "--from", str(source), "--to", str(target), "--json", *map(str, options))
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.returncode == 0, ran.stderr  # which has warnings: databases of tests survive no power cut
     rows: dict[str, int] = json.loads(ran.stdout)["rows"]
     return rows
 

@@ -10,7 +10,6 @@ from typing import Final
 from reflecto.store.moving import EPOCH_SHIFT
 from reflecto.store.postgres.connection import Connection, Host
 
-
 _FIND: Final = (
     "SELECT number, cluster, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS milliseconds FROM epoch"
 )
