@@ -52,7 +52,10 @@ class StandIns:
             self._fill_body(case.body, operation, well_formed=well_formed)
         if case.query and isinstance(case.query.get("token"), str):
             case.query["token"] = token
-        return {"Authorization": f"Bearer {token}"} if security else {}
+        headers = {"Authorization": f"Bearer {token}"} if security else {}
+        if well_formed and "Idempotency-Key" in (case.headers or {}) and (serial := next(self._serial)) % 4:
+            headers["Idempotency-Key"] = f"key {serial}"  # else nearly every one was used before, for something else
+        return headers
 
     def _caller(self, operation: str, security: list[dict[str, Any]], *, well_formed: bool) -> DeviceActor | Program:
         is_pairing = operation.endswith(("Pairing", "PairingOutcome"))

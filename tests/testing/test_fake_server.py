@@ -11,7 +11,7 @@ import pytest
 import reflecto
 from reflecto import AsyncReflecto, Reflecto
 from reflecto.testing import AsyncTappingReflecto, FakeReflecto, SentOut, TappingReflecto
-from tests.e2e.phones import Phone
+from tests.e2e.phones import HTTP, Phone
 from tests.e2e.server_process import ServerProcess
 
 Connect = Callable[..., Reflecto]
@@ -181,3 +181,20 @@ def test_so_does_an_asynchronous_one(real: ServerProcess, test_token: str):
             return tapped.choice, (await client.simulate(question, "Approve")).choice
 
     assert asyncio.run(play()) == ("Deny", "Approve")
+
+
+@pytest.mark.parametrize("kind", ["fake", "real"])
+def test_a_repeat_under_its_key_is_known_again(request: pytest.FixtureRequest, kind: str):
+    if kind == "fake":
+        url, token = request.getfixturevalue("fake").url, request.getfixturevalue("fake").token
+    else:
+        url, token = request.getfixturevalue("real").url, request.getfixturevalue("test_token")
+    headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "one"}
+    first, again, other = (
+        HTTP.post(f"{url}/v1/send", json={"message": text}, headers=headers) for text in ("Done", "Done", "More")
+    )
+    assert (again.status_code, again.json()) == (200, first.json())
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert (other.status_code, other.json()["error"]["code"]) == (422, "idempotency_key_reused")
+    if kind == "fake":
+        assert request.getfixturevalue("fake").sent == [SentOut("message", {"message": "Done"})]
