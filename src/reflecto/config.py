@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 
 import msgspec
@@ -19,6 +19,7 @@ from msgspec import Meta
 LimitName = Literal["token_burst", "token_monthly", "receiver_daily", "ip_minute", "ip_hour"]
 
 CONFIG_VARIABLE = "REFLECTO_CONFIG"
+PORT_MAX: Final = 65535
 
 
 class ConfigError(Exception):
@@ -29,11 +30,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """What `reflecto serve` and `reflecto invite` run with. The TOML keys are these names."""
 
     host: str = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65535)] = 8787  # 0 takes a free one
+    port: Annotated[int, Meta(ge=0, le=PORT_MAX)] = 8787  # 0 takes a free one
     data: Path = msgspec.field(default_factory=lambda: Path(platformdirs.user_data_dir("reflecto", appauthor=False)))
     store: str | None = None  # postgresql://user:password@host:port/database; default: SQLite in the data folder
     keys: str | None = None  # the server's own, as `reflecto keys` prints them; default: in files of the data folder
     workers: Annotated[int, Meta(ge=1, le=64)] = 1  # processes that serve at the one address
+    metrics_port: Annotated[int, Meta(ge=1, le=PORT_MAX)] | None = (
+        None  # one more, of this process alone; workers count up
+    )
     public_url: str | None = None  # what phones reach the server under; default http://host:port
     min_phone_build: Annotated[int, Meta(ge=0)] | None = None  # phones that report less cannot show questions
     limits: Literal["self-hosted", "free", "pro"] = "self-hosted"
@@ -73,11 +77,7 @@ def load_settings(
         raise ConfigError(f"settings: {_named(error)}") from None
     if settings.store is not None and not settings.store.startswith(("postgresql://", "postgres://")):
         raise ConfigError("settings: store must look like postgresql://user@host:5432/database")
-    if settings.workers > 1 and settings.store is None:
-        raise ConfigError(
-            "settings: workers: SQLite is for one process, since several would not share their limits and would hear "
-            "of each other late; --store with a PostgreSQL database is for several"
-        )
+    _check_processes(settings)
     for proxy in settings.trusted_proxies:
         try:
             ipaddress.ip_network(proxy, strict=False)
@@ -88,6 +88,17 @@ def load_settings(
     if settings.push_contact is not None and not settings.push_contact.startswith(("mailto:", "https://")):
         raise ConfigError("settings: push_contact must start with mailto: or https://")
     return settings
+
+
+def _check_processes(settings: Settings) -> None:
+    """Refuse what one address, or one store, cannot give several processes. Raises: ConfigError."""
+    if settings.workers > 1 and settings.store is None:
+        raise ConfigError(
+            "settings: workers: SQLite is for one process, since several would not share their limits and would hear "
+            "of each other late; --store with a PostgreSQL database is for several"
+        )
+    if settings.metrics_port is not None and settings.metrics_port + settings.workers - 1 > PORT_MAX:
+        raise ConfigError(f"settings: metrics_port: each worker has one more, and {PORT_MAX} is the last")
 
 
 def packed_settings(settings: Settings) -> dict[str, Any]:

@@ -19,9 +19,9 @@ class AddressError(Exception):
     """The server cannot listen where it was told to."""
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """Return a socket that listens there. Raises: AddressError."""
-    return _listen(_bound(host, port), host, port)
+def bind(host: str, port: int, setting: str = "--port") -> socket.socket:
+    """Return a socket that listens there; `setting` is what an error says to change. Raises: AddressError."""
+    return _listen(_bound(host, port, setting=setting), host, port)
 
 
 def bind_shared(host: str, port: int, count: int) -> list[socket.socket]:
@@ -51,7 +51,7 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _bound(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
+def _bound(host: str, port: int, *, is_shared: bool = False, setting: str = "--port") -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -65,7 +65,7 @@ def _bound(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
-        raise _refused(host, port, error) from None
+        raise _refused(host, port, error, setting) from None
     return listener
 
 
@@ -79,6 +79,6 @@ def _listen(listener: socket.socket, host: str, port: int) -> socket.socket:
     return listener
 
 
-def _refused(host: str, port: int, error: OSError) -> AddressError:
-    advice = "; --port takes another one" if error.errno == errno.EADDRINUSE else ""
+def _refused(host: str, port: int, error: OSError, setting: str = "--port") -> AddressError:
+    advice = f"; {setting} takes another one" if error.errno == errno.EADDRINUSE else ""
     return AddressError(f"cannot listen on {host} port {port}: {error.strerror}{advice}")

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import socket
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from types import FrameType
 from typing import Final, cast
@@ -53,10 +54,13 @@ async def serve(
     configure_logging(settings.log_level, settings.log_format)
     open_files_max = _raise_open_files_limit()
     room = ConnectionRoom(open_files_max) if open_files_max else None
-    with listener or bind(settings.host, settings.port) as bound:
-        services = await open_services(settings, serves_at=url_of(bound))
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(listener or bind(settings.host, settings.port))]
+        if settings.metrics_port is not None:
+            listeners.append(stack.enter_context(bind(settings.host, settings.metrics_port, setting="metrics_port")))
+        services = await open_services(settings, serves_at=url_of(listeners[0]))
         try:
-            await _serve(services, settings, bound, room, announce, invites=invites)
+            await _serve(services, settings, listeners, room, announce, invites=invites)
         finally:
             await services.store.close()
 
@@ -64,7 +68,7 @@ async def serve(
 async def _serve(
     services: Services,
     settings: Settings,
-    listener: socket.socket,
+    listeners: list[socket.socket],
     room: ConnectionRoom | None,
     announce: Announce,
     *,
@@ -82,7 +86,7 @@ async def _serve(
         proxy_headers=False,  # the app does it, for configured proxies only
     )
     server = _Server(config, services)
-    listening = url_of(listener)
+    listening = url_of(listeners[0])
     url = settings.public_url or listening
     try:
         # Above whatever was numbered before: a store restored from a backup would give numbers out a second time, and
@@ -95,7 +99,7 @@ async def _serve(
             raise
     is_first = invites and not await services.store.list_owners()
     invitation = await services.enrolment.invite() if is_first else None
-    running = asyncio.create_task(server.serve(sockets=[listener]))
+    running = asyncio.create_task(server.serve(sockets=listeners))
     while not server.started and not running.done():
         await asyncio.sleep(0.001)
     if server.started:

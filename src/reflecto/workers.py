@@ -52,6 +52,7 @@ class Workers:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = packed_settings(settings)
+        self._metrics_port = settings.metrics_port
         self._stopping = asyncio.Event()
         self._running: dict[int, Process] = {}
 
@@ -78,7 +79,7 @@ class Workers:
             await self._stop()
 
     async def _start(self, place: int, listener: socket.socket, *, invites: bool = False) -> Process:
-        orders = Orders(self._settings, listener.fileno(), invites)
+        orders = Orders(self._settings_of(place), listener.fileno(), invites)
         process = await asyncio.create_subprocess_exec(
             *PROGRAM,
             stdin=PIPE,
@@ -90,6 +91,11 @@ class Workers:
         assert process.stdin is not None  # noqa: S101  a pipe was asked for
         process.stdin.write(msgspec.json.encode(orders) + b"\n")
         return process
+
+    def _settings_of(self, place: int) -> dict[str, object]:
+        """Return the settings of a worker, who has a port for its own numbers, if any has."""
+        first = self._metrics_port
+        return self._settings if first is None else self._settings | {"metrics_port": first + place}
 
     async def _ready(self, process: Process) -> Ready | None:
         """Return what it says when it is ready; None if it ends before, or is to end."""

@@ -9,6 +9,7 @@ import sys
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from reflecto.config import ConfigError, load_settings
@@ -86,6 +87,47 @@ def test_workers_share_one_address_evenly_one_that_was_killed_comes_back_and_all
     assert server.stop(signal.SIGTERM) == 0
     assert server.log.count("worker_restarted worker=") == server.log.count("code=-9") == 1
     assert server.log.count("server_stopped") == WORKERS
+
+
+def free_ports(count: int) -> int:
+    """Return the first of so many free ports in a row."""
+    while True:
+        with ExitStack() as stack:
+            probe = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            first: int = probe.getsockname()[1]
+            try:
+                for port in range(first + 1, first + count):
+                    stack.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                continue
+        return first
+
+
+def test_each_worker_says_what_it_counts_at_a_port_of_its_own(start_server: StartServer, database: str):
+    first = free_ports(WORKERS)
+    start_server("--store", database, "--workers", str(WORKERS), env={"REFLECTO_METRICS_PORT": str(first)})
+    for _ in range(3):
+        assert httpx.get(f"http://127.0.0.1:{first}/healthz").status_code == 200
+    counted = 'reflecto_http_requests_total{route="/healthz",method="GET",status="200"} 3'
+    told = [httpx.get(f"http://127.0.0.1:{first + place}/metrics").text for place in range(WORKERS)]
+    assert [counted in text for text in told] == [True, False]
+
+
+def test_a_port_for_metrics_that_is_taken_is_named_in_one_line(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        variables = {"REFLECTO_METRICS_PORT": str(port)}
+        ended = run_reflecto("serve", "--data", tmp_path / "data", "--port", "0", env=variables)
+    assert ended.returncode != 0
+    assert ended.stderr.strip().endswith(f"port {port}: Address already in use; metrics_port takes another one")
+    assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "65535"])
+def test_a_port_for_metrics_that_cannot_be_is_refused(port: str):
+    given = {"REFLECTO_METRICS_PORT": port, "REFLECTO_STORE": "postgresql://a@b/c", "REFLECTO_WORKERS": "2"}
+    with pytest.raises(ConfigError, match="metrics_port"):
+        load_settings({}, environ=given)
 
 
 def test_no_worker_outlives_a_parent_that_was_killed(server: ServerProcess):
