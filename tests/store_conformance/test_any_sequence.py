@@ -45,7 +45,7 @@ BOUNDS = QueueLimits(
 )
 SIZES = [1, 50, 100, 130]
 
-EXAMPLES = {"sqlite": 25, "postgres": 10}  # each call of the latter goes to another process and back
+EXAMPLES = {"sqlite": 25, "postgres": 8}  # each call of the latter goes to another process and back
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
