@@ -10,6 +10,7 @@ from reflecto.core.ports.store import StoreUnavailableError
 from reflecto.store.moving import TABLES, Row
 from reflecto.store.postgres.connection import Connection
 from reflecto.store.postgres.primary import Primary
+from reflecto.store.postgres.processes import LEASE_SECONDS
 from reflecto.store.postgres.schema import migrate
 
 _READ_ROWS: Final = 50  # at a time
@@ -81,10 +82,11 @@ async def moving_postgres(address: str) -> AsyncIterator[MovingPostgres]:
         await connection.execute(_PATIENTLY)
         async with connection.transaction(isolation="repeatable_read"):
             await connection.execute(_STOP_STARTS)
-            live = [row["address"] for row in await connection.fetch(_LIVE)]
+            live = [row["address"] or "a command" for row in await connection.fetch(_LIVE)]
             if live:
                 raise StoreUnavailableError(
-                    f"a server is running on {primary.shown} ({', '.join(live)}), stop it first"
+                    f"a server is running on {primary.shown} ({', '.join(live)}), stop it first; "
+                    f"one that was killed counts as running for {LEASE_SECONDS} seconds"
                 )
             yield MovingPostgres(connection)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, ConnectionError) as error:
