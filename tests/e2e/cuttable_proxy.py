@@ -23,8 +23,7 @@ class CuttableProxy:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._server.close()
-        for task in self._tasks:
-            task.cancel()
+        self.drop()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     @property
@@ -39,6 +38,11 @@ class CuttableProxy:
     def mend(self) -> None:
         """Let everything through again, what came meanwhile too."""
         self._whole.set()
+
+    def drop(self) -> None:
+        """End every connection, at both ends. New ones come through."""
+        for task in self._tasks:
+            task.cancel()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

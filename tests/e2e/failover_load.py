@@ -39,9 +39,10 @@ class Owner:
 
 @dataclass
 class Ledger:
-    """What the store has said. `created` and `answered` name what was acknowledged, with the tap that counts."""
+    """What the store has said. `created`, `sent` and `answered` are what was acknowledged, with the tap that counts."""
 
     created: list[tuple[Owner, bytes, str]] = field(default_factory=list)
+    sent: list[tuple[Owner, bytes]] = field(default_factory=list)
     answered: dict[str, int] = field(default_factory=dict)
     refusals: Counter[str] = field(default_factory=Counter)
     acknowledged: int = 0
@@ -93,6 +94,7 @@ class Load:
         for owner in self._owners:
             for _ in range(ASKERS_PER_OWNER):
                 self._tasks.append(asyncio.create_task(self._ask(owner)))
+            self._tasks.append(asyncio.create_task(self._send(owner)))
             self._tasks.append(asyncio.create_task(self._be_phone(owner)))
 
     async def stop(self) -> None:
@@ -106,6 +108,7 @@ class Load:
         for owner in self._owners:
             await self._read(owner)
             assert [seqs for seqs in owner.seen.values() if len(seqs) != 1] == []
+        assert [blob for owner, blob in self.ledger.sent if blob not in owner.seen] == []
         for owner, blob, interaction_id in self.ledger.created:
             assert blob in owner.seen, "an acknowledged question's prompt is lost"
             found = await self._store.find_interaction(interaction_id, NOW)
@@ -114,14 +117,16 @@ class Load:
                 assert found.tap is not None, "an acknowledged answer is lost"
                 assert found.tap.choice_index == self.ledger.answered[interaction_id], "another answer has won"
 
-    async def until_done(self, verb: Callable[[], Awaitable[T]]) -> T:
-        """Call until the store says what came of it."""
+    async def until_done(self, verb: Callable[[], Awaitable[T]], *, may_be_twice: bool = True) -> T:
+        """Call until the store says what came of it. Raises: OutcomeUnknownError, if it may not happen twice."""
         while True:
             try:
                 return await verb()
             except StoreUnavailableError as error:
                 is_unknown = isinstance(error, OutcomeUnknownError)
                 self.ledger.refusals["outcome_unknown" if is_unknown else "unavailable"] += 1
+                if is_unknown and not may_be_twice:
+                    raise
             await self._pause(RETRY_SECONDS)
 
     async def pause_shortly(self) -> bool:
@@ -162,6 +167,17 @@ class Load:
         assert result.creation in {Creation.CREATED, Creation.REPEATED}
         assert result.interaction is not None
         return result.interaction
+
+    async def _send(self, owner: Owner) -> None:
+        """Send what the store knows no repeat of: again only where it says that nothing happened."""
+        while not self._stopping.is_set():
+            delivery = make_delivery(owner.phone)
+            try:
+                assert await self.until_done(partial(self._store.append_to_queues, [delivery]), may_be_twice=False)
+            except OutcomeUnknownError:
+                continue
+            self.ledger.sent.append((owner, delivery.blob))
+            await self.ledger.count()
 
     async def _be_phone(self, owner: Owner) -> None:
         while not self._stopping.is_set():

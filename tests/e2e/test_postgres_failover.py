@@ -3,21 +3,28 @@
 import asyncio
 import signal
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
 from reflecto.core.ports.store import OutcomeUnknownError, StoreUnavailableError
 from reflecto.store.postgres.store import PostgresStore
 from tests.builders import NOW, make_delivery, make_interaction
+from tests.e2e.crash_load import LIMITS_OFF
 from tests.e2e.cuttable_proxy import CuttableProxy
 from tests.e2e.failover_load import Load, Owner, found_owners
+from tests.e2e.failover_senders import Senders
+from tests.e2e.phones import HTTP, Phone, bearer
 from tests.e2e.postgres_pair import Pair, execute, wait_until
+from tests.e2e.server_process import ServerProcess
 
 pytestmark = pytest.mark.timeout(120)
 
 BACK_SECONDS = 15  # after the promotion
 WAITS_FOR_STANDBY = "EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep')"
+WAITS_FOR_LOCK = "EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock')"
 EPOCH_ONE = 1 << 43
 
 
@@ -79,6 +86,36 @@ async def test_a_killed_primary_whose_standby_is_promoted_loses_nothing(pair: Pa
     await asyncio.to_thread(pair.primary.kill)
     await pair.promote()
     await finish(load)
+
+
+async def test_over_http_a_failover_is_seen_as_503_at_most_and_each_message_arrives_once(
+    pair: Pair, database: str, tmp_path: Path
+):
+    config = tmp_path / "reflecto.toml"
+    config.write_text(LIMITS_OFF)
+    options = ("--config", str(config), "--store", pair.address(database))
+    with await asyncio.to_thread(ServerProcess, tmp_path / "data", *options) as server:
+        phone = await asyncio.to_thread(Phone.enrol, server.url, server.ready["code"])
+        senders = Senders(server, phone)
+        sending = asyncio.create_task(senders.run())
+        async with asyncio.timeout(60):
+            await senders.wait_for_more(40)
+            await asyncio.to_thread(pair.primary.kill)
+            await pair.promote()
+            async with asyncio.timeout(BACK_SECONDS):
+                await senders.wait_for_more(1)
+            await senders.wait_for_more(40)
+            senders.stop()
+            await sending
+        end = await asyncio.to_thread(
+            HTTP.post, f"{server.url}/v1/send", json={"message": "The end"}, headers=bearer(phone.token)
+        )
+        entries = await asyncio.to_thread(phone.read_until, "notification", end.json()["id"])
+    numbers = [seq for seq, _ in entries]
+    assert numbers == sorted(set(numbers))
+    received = Counter(each["payload"]["message"] for _, each in entries if each["type"] == "notification")
+    assert received == Counter([*senders.accepted, "The end"])
+    assert set(senders.statuses) <= {429, 503}
 
 
 async def test_numbers_rise_across_a_promotion(pair: Pair, store: PostgresStore, owners: list[Owner]):
@@ -193,15 +230,32 @@ async def test_a_network_that_is_cut_ends_in_the_promoted_standby(pair: Pair, da
 async def test_a_network_that_is_cut_and_mended_leaves_nothing_undecided(pair: Pair, database: str):
     async with CuttableProxy(pair.primary.port) as proxy:
         store = await PostgresStore.open(pair.address(database, proxy.port))
-        load = Load(store, await found_owners(pair.primary.address(database), 3))
+        owners = await found_owners(pair.primary.address(database), 3)
+        load = Load(store, owners)
         load.start()
         await load.ledger.wait_for_more(60)
         proxy.cut()
-        async with asyncio.timeout(BACK_SECONDS):
-            while not load.ledger.refusals:
-                assert await load.pause_shortly()
+        with pytest.raises(StoreUnavailableError):
+            await store.append_to_queues([make_delivery(owners[0].phone, b"given up")])
         proxy.mend()
         await finish(load)
+        assert b"given up" not in owners[0].seen  # who asked may have done it elsewhere by now
+        await store.close()
+
+
+async def test_a_commit_whose_reply_is_lost_is_decided_and_not_done_again(pair: Pair, database: str):
+    async with CuttableProxy(pair.primary.port) as proxy:
+        store = await PostgresStore.open(pair.address(database, proxy.port))
+        (owner,) = await found_owners(pair.primary.address(database), 1)
+        await store.append_to_queues([make_delivery(owner.phone, b"before")])
+        with pair.standby.frozen():
+            sending = asyncio.create_task(store.append_to_queues([make_delivery(owner.phone, b"once")]))
+            await wait_until(pair.primary, WAITS_FOR_STANDBY)
+            proxy.drop()
+            await wait_until(pair.primary, WAITS_FOR_LOCK)
+        assert await sending == [owner.phone.id]
+        entries = await store.read_queue(owner.phone.id, 0, 10, NOW)
+        assert [entry.blob for entry in entries or ()] == [b"before", b"once"]
         await store.close()
 
 
