@@ -118,6 +118,8 @@ class Phone:
             HTTP, "GET", f"{self.url}/v1/sync", params={"after": after}, headers=bearer(self.device_token)
         ) as stream:
             for event in stream.iter_sse():
+                if not event.data:  # a sign of life, which this reader takes for an event
+                    continue
                 data = json.loads(event.data)
                 yield data["seq"], self.keys.open(self.server_key, data["blob"])
 

@@ -23,6 +23,7 @@ from reflecto.store.postgres.waiting import WAITING_MAX, Waiting
 
 SLOTS: Final = 60
 KEYS_AT_ONCE: Final = 100  # locks that one statement may take
+STATEMENTS_MAX: Final = 10  # of a kind in one turn: the lease has to be renewed however many wait
 TRIES_MAX: Final = 4
 SWEEP_SECONDS: Final = 30.0
 SWEPT_ROWS: Final = 10_000  # in one statement
@@ -119,16 +120,17 @@ class PostgresCounters:
     async def turn(self, connection: Connection) -> None:
         """Count what has come."""
         for queue, work in ((self._forgotten, _forget), (self._taken_back, _take_back), (self._hits, _count)):
-            while queue:
-                await self._serve(queue, work, connection)
+            for _ in range(STATEMENTS_MAX):
+                if queue:
+                    await self._serve(queue, work, connection)
         now = asyncio.get_running_loop().time()
         if now >= self._sweep_at:
             self._sweep_at = now + SWEEP_SECONDS
             await connection.execute(_SWEEP, int(self._now))
 
     def due_at(self) -> float:
-        """Return when it sweeps next; whoever counts wakes the listener."""
-        return self._sweep_at
+        """Return when it sweeps next; at once, behind the other duties, while somebody still waits."""
+        return 0.0 if self._hits or self._taken_back or self._forgotten else self._sweep_at
 
     async def end(self, _connection: Connection) -> None:
         """Nothing has to be said."""
