@@ -71,7 +71,7 @@ def test_two_that_start_on_nothing_both_let_a_phone_in_and_what_one_promised_the
 
     invited = run_reflecto("invite", "--data", data, "--new-owner", env={"REFLECTO_STORE": store})
     assert invited.returncode == 0, invited.stderr
-    assert HTTP.get(f"{second.url}/readyz").json() == {"status": "ready"}
+    assert HTTP.get(f"{second.url}/readyz").json()["status"] == "ready"
     assert second.stop() == 0
     for said in (first.log, second.log, invited.stdout, invited.stderr):
         assert PASSWORD not in said
