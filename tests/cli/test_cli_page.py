@@ -16,7 +16,7 @@ SENDS = re.compile(r"\breflecto (?:send|file|ring|remind \")")
 
 
 def test_the_page_has_shell_blocks():
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: str(BLOCKS.index(block)))

@@ -94,6 +94,38 @@ def test_what_lost_its_reply_is_sent_again_and_arrives_once(sending: SendingServ
 
 
 @pytest.mark.parametrize("arguments", ONE_OF_EACH, ids=lambda arguments: arguments[0])
+def test_a_command_with_a_key_that_is_run_again_sends_once_and_prints_the_same(
+    sending: SendingServer, capsys: Output, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+):
+    printed = []
+    for _ in range(2):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"from a pipe\n"), "utf-8"))
+        assert main([*arguments, "--key", "job 7", "--json"]) == 0
+        printed.append(capsys.readouterr())
+    assert printed[0] == printed[1]
+    assert [key for key in sending.kept if key == "job 7"] == ["job 7"]
+    assert len(sending.accepted) == 1
+
+
+@pytest.mark.parametrize("arguments", ONE_OF_EACH, ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize(
+    ("key", "code", "said"),
+    [
+        ("größe", 2, "--key must be 1 to 128 characters of ASCII"),
+        ("job 7", 8, "used for another request"),
+    ],
+)
+def test_a_key_that_is_none_or_of_something_else_has_an_exit_code_of_its_own(
+    sending: SendingServer, capsys: Output, arguments: list[str], key: str, code: int, said: str
+):
+    refusal = {"code": "idempotency_key_reused", "message": "This Idempotency-Key was used for another request"}
+    sending.faults["POST"].append(replying(Reply.json(422, {"error": refusal})))
+    assert main([*arguments, "--key", key]) == code
+    assert said in capsys.readouterr().err
+    assert sending.accepted == []
+
+
+@pytest.mark.parametrize("arguments", ONE_OF_EACH, ids=lambda arguments: arguments[0])
 @pytest.mark.parametrize("as_json", [[], ["--json"]], ids=["text", "json"])
 def test_a_lost_reply_of_a_server_without_keys_exits_10_and_nothing_is_sent_twice(
     sending: SendingServer, capsys: Output, arguments: list[str], as_json: list[str]
@@ -183,6 +215,7 @@ def test_one_unknown_name_among_those_reached_is_a_warning_only(sending: Sending
         ["remind", "x", "--at", "soon"],
         ["remind", "x", "--list"],
         ["remind", "--list", "--cancel", "rem_" + "0" * 32],
+        ["remind", "--list", "--key", "job 7"],
         ["remind", "--cancel", "rem_1"],
         ["remind", "--cancel", "rem_" + "0" * 32],
         ["send", "x", "--token", ""],

@@ -119,6 +119,46 @@ def test_each_call_has_a_key_of_its_own(server: SendingServer, connect: Connect)
     assert len(server.accepted) == len(server.kept) == 8
 
 
+def calls_with(client: Reflecto, key: str) -> list[Callable[[], Any]]:
+    return [
+        lambda: client.send("Done", idempotency_key=key),
+        lambda: client.ring(idempotency_key=key),
+        lambda: client.remind("Stand-up", OPENED_AT + 600, idempotency_key=key),
+        lambda: client.remind("Stand-up", timedelta(minutes=10), idempotency_key=key),
+        lambda: client.send_file(filename="a.txt", content="x", idempotency_key=key),
+    ]
+
+
+def test_a_call_takes_its_key_from_a_job_so_that_the_same_job_sends_nothing_twice(
+    server: SendingServer, connect: Connect
+):
+    for number in range(5):
+        first, again = (calls_with(connect(), f" job {number} ")[number]() for _ in range(2))
+        assert first == again
+    posted = [each.headers["idempotency-key"] for each in server.received if each.method == "POST"]
+    assert posted == [f"job {number}" for number in range(5) for _ in range(2)]
+    assert len(server.accepted) == 5
+
+
+@pytest.mark.parametrize("key", ["", " ", "x" * 129, "größe", "two\nlines", "a\tb"])
+def test_a_key_that_no_header_can_carry_is_refused_before_anything_is_sent(
+    server: SendingServer, connect: Connect, key: str
+):
+    for call in calls_with(connect(), key):
+        with pytest.raises(reflecto.InvalidKey, match="1 to 128 characters of ASCII") as caught:
+            call()
+        assert caught.value.code == "invalid_idempotency_key"
+    assert server.received == []
+
+
+def test_a_key_of_another_call_is_an_error_of_its_own(server: SendingServer, connect: Connect):
+    server.faults["POST"].append(replying(Reply.error(422, "idempotency_key_reused")))
+    with pytest.raises(reflecto.KeyReused) as caught:
+        connect().send("Done", idempotency_key="job 7")
+    assert caught.value.code == "idempotency_key_reused"
+    assert server.accepted == []
+
+
 @pytest.mark.parametrize("call", ["send", "ring", "remind", "send_file"])
 @pytest.mark.parametrize("lost", [lost_after_handling, lost_before_handling])
 def test_a_server_older_than_keys_is_not_sent_it_twice_and_the_outcome_is_said_to_be_unknown(

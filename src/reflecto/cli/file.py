@@ -9,7 +9,7 @@ import click
 
 from reflecto.cli.output import put, tell
 from reflecto.cli.send import counted
-from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, sender_options
+from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, key_option, sender_options
 from reflecto.cli.streams import read_bytes
 from reflecto.contract.limits import DOCUMENT_MAX_BYTES
 
@@ -30,12 +30,14 @@ Examples:
 @click.option("--name", help="What it is called on the phone.  [default: the file's own name]")
 @click.option("-t", "--title", help="Up to 100 bytes.")
 @click.option("-d", "--device", help="all, phone, desktop, a label or a device id, or several with commas.")
+@key_option
 @sender_options
 def send_file(
     path: str,
     name: str | None,
     title: str | None,
     device: str | None,
+    key: str | None,
     url: str | None,
     token: str | None,
     config_file: Path | None,
@@ -57,12 +59,14 @@ def send_file(
 
     def _send(client: "Reflecto") -> "SentFile":
         if path != "-":
-            return client.send_file(path, filename=name, title=title, device=device)
+            return client.send_file(path, filename=name, title=title, device=device, idempotency_key=key)
         if token == "-":
             raise click.UsageError("only one of PATH and --token can come from standard input")
         if name is None:
             raise click.UsageError("what comes from standard input needs a --name, such as report.csv")
         content = read_bytes(sys.stdin.buffer, DOCUMENT_MAX_BYTES + 1, "the file")
-        return client.send_file(filename=name, content=content, title=title, device=device)
+        return client.send_file(
+            filename=name, content=content, title=title, device=device, idempotency_key=key
+        )
 
     return Sender(url, token, config_file, retry_for, as_json).run(action)

@@ -10,7 +10,7 @@ import click
 
 from reflecto.cli.exits import Exit
 from reflecto.cli.output import put, table, tell
-from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, read_text, sender_options
+from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, key_option, read_text, sender_options
 from reflecto.cli.times import duration_seconds, unix_seconds
 from reflecto.contract.limits import REMINDER_MAX_AHEAD_SECONDS, REMINDER_MIN_AHEAD_SECONDS
 from reflecto.contract.visibility import visible
@@ -45,6 +45,7 @@ class NoSuchReminderError(Exception):
 @click.option("-d", "--device", help="all, phone, desktop, a label or a device id, or several with commas.")
 @click.option("--list", "is_list", is_flag=True, help="Print the reminders of this token that wait.")
 @click.option("--cancel", metavar="ID", help="Drop one that waits.")
+@key_option
 @sender_options
 def remind(
     message: str | None,
@@ -53,6 +54,7 @@ def remind(
     title: str | None,
     device: str | None,
     cancel: str | None,
+    key: str | None,
     url: str | None,
     token: str | None,
     config_file: Path | None,
@@ -69,7 +71,7 @@ def remind(
     def action(client: "Reflecto") -> int:
         given = [name for name, value in (("--at", at), ("--in", ahead)) if value is not None]
         if is_list or cancel is not None:
-            if given or message is not None or (is_list and cancel is not None):
+            if given or message is not None or key is not None or (is_list and cancel is not None):
                 raise click.UsageError("--list and --cancel stand alone")
             return _list(client, as_json=as_json) if cancel is None else _cancel(client, cancel, as_json=as_json)
         if len(given) != 1:
@@ -78,7 +80,7 @@ def remind(
             raise click.UsageError("--in must be 1m to 365d")  # the server's words would be about `at`
         when = unix_seconds(at, time.time()) if at is not None else timedelta(seconds=ahead or 0)
         text = read_text(message, token, "MESSAGE")
-        made = client.remind(text, when, title=title, device=device)
+        made = client.remind(text, when, title=title, device=device, idempotency_key=key)
         if as_json:
             warnings = [{"code": each.code, "message": each.message} for each in made.warnings]
             put(json.dumps({"reminder_id": made.id, "fire_at": made.fire_at, "warnings": warnings}))

@@ -9,7 +9,7 @@ import click
 
 from reflecto.cli.output import put, tell
 from reflecto.cli.send import counted
-from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, sender_options
+from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, key_option, sender_options
 from reflecto.cli.times import duration_seconds
 
 if TYPE_CHECKING:
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 @click.command(epilog=SENDER_EXIT_CODES)
 @click.option("--duration", type=duration_seconds, metavar="DURATION", help="5s to 2m.  [default: 30s]")
 @click.option("-m", "--message", help="What to show meanwhile.")
+@key_option
 @sender_options
 def ring(
     duration: int | None,
     message: str | None,
+    key: str | None,
     url: str | None,
     token: str | None,
     config_file: Path | None,
@@ -36,7 +38,7 @@ def ring(
     """
 
     def action(client: "Reflecto") -> int:
-        sent = client.ring(duration, message)
+        sent = client.ring(duration, message, idempotency_key=key)
         if as_json:
             put(json.dumps(asdict(sent)))
         tell(f"Ringing {counted(len(sent.delivered_to))}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from reflecto.cli.output import put, tell
-from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, read_text, sender_options
+from reflecto.cli.sending import SENDER_EXIT_CODES, Sender, finish, key_option, read_text, sender_options
 from reflecto.cli.times import duration_seconds
 from reflecto.contract.tokens import PRIORITIES
 
@@ -39,6 +39,7 @@ Examples:
     metavar="DURATION",
     help="How long it waits for a device that is offline. [default: 3d]",
 )
+@key_option
 @sender_options
 def send(
     message: str | None,
@@ -50,6 +51,7 @@ def send(
     actions: tuple[str, ...],
     device: str | None,
     ttl: int | None,
+    key: str | None,
     url: str | None,
     token: str | None,
     config_file: Path | None,
@@ -75,6 +77,7 @@ def send(
             device=device,
             markdown=markdown,
             ttl=ttl,
+            idempotency_key=key,
         )
         if as_json:
             put(json.dumps(asdict(sent)))

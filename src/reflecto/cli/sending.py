@@ -28,8 +28,9 @@ SENDER_EXIT_CODES: Final = """\b
 Exit codes:
   0  accepted by the server          6   the token is not valid
   2  bad usage or bad input          7   refused, or nobody is there to get it
-  5  the server cannot be reached    9   anything else
-     and nothing was sent            10  the reply was lost: sent, or not
+  5  the server cannot be reached    8   the key belongs to something else
+     and nothing was sent            9   anything else
+                                     10  the reply was lost: sent, or not
 """
 
 
@@ -78,6 +79,13 @@ def sender_options(command: F) -> F:
         help="How long to try while nothing was accepted: no connection, a limit, a server that cannot store.",
     )(command)
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
+
+
+def key_option(command: F) -> F:
+    """Add --key."""
+    return click.option(
+        "--key", help="Idempotency key: run again with it within a day, it sends nothing more.  [default: a new one]"
+    )(command)
 
 
 def read_text(argument: str | None, token: str | None, what: str) -> str:

@@ -175,6 +175,7 @@ class AsyncReflecto:
         device: Devices | None = None,
         markdown: bool = False,
         ttl: float | timedelta | None = None,
+        idempotency_key: str | None = None,
     ) -> Sent:
         """Send a notification, as `Reflecto.send`."""
         request = outgoing.send_request(
@@ -188,12 +189,19 @@ class AsyncReflecto:
             device=device,
             markdown=markdown,
             ttl=ttl,
+            key=idempotency_key,
         )
         return await self._submit(request, sent_replies.read_sent)
 
-    async def ring(self, duration: float | timedelta | None = None, message: str | None = None) -> Sent:
+    async def ring(
+        self,
+        duration: float | timedelta | None = None,
+        message: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Sent:
         """Let every phone sound, as `Reflecto.ring`."""
-        return await self._submit(outgoing.ring_request(duration, message), sent_replies.read_sent)
+        return await self._submit(outgoing.ring_request(duration, message, idempotency_key), sent_replies.read_sent)
 
     async def send_file(
         self,
@@ -203,6 +211,7 @@ class AsyncReflecto:
         content: str | bytes | None = None,
         title: str | None = None,
         device: Devices | None = None,
+        idempotency_key: str | None = None,
     ) -> SentFile:
         """Send a text file for the phone's downloads, as `Reflecto.send_file`."""
         if path is not None and content is None:
@@ -211,7 +220,7 @@ class AsyncReflecto:
             document = (filename, text_of(content))
         else:
             raise TypeError("give either a path, or content and filename")
-        request = outgoing.document_request(*document, title, device)
+        request = outgoing.document_request(*document, title, device, idempotency_key)
         return await self._submit(request, sent_replies.read_sent_file)
 
     async def remind(
@@ -221,6 +230,7 @@ class AsyncReflecto:
         *,
         title: str | None = None,
         device: Devices | None = None,
+        idempotency_key: str | None = None,
     ) -> ReminderSet:
         """Set a reminder, as `Reflecto.remind`."""
         if isinstance(at, timedelta):
@@ -230,12 +240,13 @@ class AsyncReflecto:
                     at,
                     title=title,
                     device=device,
+                    key=idempotency_key,
                     local_now=time.time(),
                     now=self._clock(),
                     rules=self._rules,
                 )
             )
-        request = outgoing.remind_request(message, outgoing.moment(at), title, device)
+        request = outgoing.remind_request(message, outgoing.moment(at), title, device, idempotency_key)
         return await self._submit(request, sent_replies.read_reminder_set)
 
     async def reminders(self) -> tuple[Reminder, ...]:

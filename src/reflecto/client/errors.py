@@ -3,6 +3,7 @@
 ReflectoError
 ├── InvalidSettings         the URL or the token cannot be used; nothing was sent
 ├── InvalidFile             the file cannot be sent as a document; nothing was sent
+├── InvalidKey              the idempotency key is none that a request can carry; nothing was sent
 ├── Unreachable             no connection, or it was lost, until there was no time left to try again
 ├── OutcomeUnknown          the request was sent, and nobody knows whether the server accepted it
 ├── BrokenContract          a reply that the contract does not allow; never taken for an answer
@@ -15,6 +16,7 @@ ReflectoError
 │   ├── NotFound            404
 │   ├── Conflict            409, 426  no phone, or none whose app is recent enough
 │   │   └── AlreadyAnswered           the answer came before the withdrawal
+│   ├── KeyReused           422       the idempotency key belongs to another call
 │   ├── TooManyRequests     429       a limit, or ten questions pending
 │   └── ServerError         5xx, and any status that something else than Reflecto replied with
 ├── IdempotencyMismatch     the key belongs to another question
@@ -29,6 +31,8 @@ None of these is an answer, so none is an approval.
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
+
+from reflecto.contract.limits import IDEMPOTENCY_KEY_MAX_CHARS
 
 
 class ReflectoError(Exception):
@@ -60,6 +64,16 @@ class InvalidFile(ReflectoError, ValueError):
         super().__init__(message)
         self.code = code
         self.details = dict(details or {})
+
+
+class InvalidKey(ReflectoError, ValueError):
+    """What is sent needs a key that a header can carry, of ASCII characters that show; nothing was sent."""
+
+    exit_code = 2
+    code = "invalid_idempotency_key"
+
+    def __init__(self) -> None:
+        super().__init__(f"idempotency_key must be 1 to {IDEMPOTENCY_KEY_MAX_CHARS} characters of ASCII, on one line")
 
 
 class Unreachable(ReflectoError):
@@ -158,6 +172,12 @@ class AlreadyAnswered(Conflict):
         """The label that was tapped, where the server told."""
         choice = self.details.get("choice")
         return choice if isinstance(choice, str) else None
+
+
+class KeyReused(ApiError):
+    """Something else was sent under this idempotency key in the last 24 hours; this was not sent."""
+
+    exit_code = 8
 
 
 class TooManyRequests(ApiError):

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from reflecto.client.errors import InvalidKey
 from reflecto.client.protocol import HttpRequest
 from reflecto.contract.ids import is_id
-from reflecto.contract.limits import REMINDER_MIN_AHEAD_SECONDS
+from reflecto.contract.limits import IDEMPOTENCY_KEY_MAX_CHARS, REMINDER_MIN_AHEAD_SECONDS
 
 REMINDERS_MAX_BYTES: Final = 8 * 2**20  # a thousand of the longest, all of them \u-escaped, are about 4 MB
 ON_THE_WAY_SECONDS: Final = 3  # a reminder for the earliest possible moment must not come too late to be set
@@ -30,13 +31,15 @@ def send_request(
     device: Devices | None,
     markdown: bool,
     ttl: float | timedelta | None,
+    key: str | None,
 ) -> HttpRequest:
-    """Build POST /v1/send. Raises: TypeError for one text as `tags`."""
+    """Build POST /v1/send. Raises: TypeError for one text as `tags`, InvalidKey."""
     if isinstance(tags, str):
         raise TypeError("tags must be a sequence of labels, not one text")
     pairs = actions.items() if isinstance(actions, Mapping) else actions
     return _post(
         "/v1/send",
+        key,
         message=message,
         title=title,
         priority=priority,
@@ -50,15 +53,17 @@ def send_request(
     )
 
 
-def ring_request(duration: float | timedelta | None, message: str | None) -> HttpRequest:
-    """Build POST /v1/ring."""
+def ring_request(duration: float | timedelta | None, message: str | None, key: str | None) -> HttpRequest:
+    """Build POST /v1/ring. Raises: InvalidKey."""
     seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
-    return _post("/v1/ring", duration=seconds, message=message)
+    return _post("/v1/ring", key, duration=seconds, message=message)
 
 
-def remind_request(message: str, at: int | str, title: str | None, device: Devices | None) -> HttpRequest:
-    """Build POST /v1/reminders."""
-    return _post("/v1/reminders", message=message, at=at, title=title, device=_selector(device))
+def remind_request(
+    message: str, at: int | str, title: str | None, device: Devices | None, key: str | None
+) -> HttpRequest:
+    """Build POST /v1/reminders. Raises: InvalidKey."""
+    return _post("/v1/reminders", key, message=message, at=at, title=title, device=_selector(device))
 
 
 def reminders_request() -> HttpRequest:
@@ -73,9 +78,11 @@ def cancel_reminder_request(reminder_id: str) -> HttpRequest:
     return HttpRequest("DELETE", f"/v1/reminders/{reminder_id}")
 
 
-def document_request(filename: str, content: str, title: str | None, device: Devices | None) -> HttpRequest:
-    """Build POST /v1/documents."""
-    return _post("/v1/documents", filename=filename, content=content, title=title, device=_selector(device))
+def document_request(
+    filename: str, content: str, title: str | None, device: Devices | None, key: str | None
+) -> HttpRequest:
+    """Build POST /v1/documents. Raises: InvalidKey."""
+    return _post("/v1/documents", key, filename=filename, content=content, title=title, device=_selector(device))
 
 
 def devices_request() -> HttpRequest:
@@ -108,10 +115,20 @@ def moment_ahead(ahead: timedelta, server_now: float) -> int:
     return math.ceil(server_now + seconds)
 
 
-def _post(path: str, **fields: Any) -> HttpRequest:
-    """Build a request with a key of its own. ASCII JSON carries any text; a lone surrogate the server refuses."""
+def checked_key(key: str | None) -> str:
+    """Return the key as a header carries it, without spaces around it; a new one for None. Raises: InvalidKey."""
+    if key is None:
+        return str(uuid.uuid4())
+    bare = key.strip(" ")
+    if not (1 <= len(bare) <= IDEMPOTENCY_KEY_MAX_CHARS and bare.isascii() and bare.isprintable()):
+        raise InvalidKey
+    return bare
+
+
+def _post(path: str, key: str | None, **fields: Any) -> HttpRequest:
+    """Build a request under its key. ASCII JSON carries any text; a lone surrogate the server refuses."""
     given = {name: value for name, value in fields.items() if value is not None}
-    return HttpRequest("POST", path, json.dumps(given).encode(), idempotency_key=str(uuid.uuid4()))
+    return HttpRequest("POST", path, json.dumps(given).encode(), idempotency_key=checked_key(key))
 
 
 def _selector(device: Devices | None) -> str | None:

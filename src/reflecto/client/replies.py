@@ -23,6 +23,7 @@ _STATUS_ERRORS: Final[Mapping[int, type[errors.ApiError]]] = {
     404: errors.NotFound,
     409: errors.Conflict,
     413: errors.InvalidRequest,
+    422: errors.KeyReused,
     426: errors.Conflict,
     429: errors.TooManyRequests,
 }

@@ -10,7 +10,14 @@ from functools import partial
 
 from reflecto.client import errors
 from reflecto.client.flows import Flow, Pause, T, try_until
-from reflecto.client.outgoing import Devices, cancel_reminder_request, health_request, moment_ahead, remind_request
+from reflecto.client.outgoing import (
+    Devices,
+    cancel_reminder_request,
+    checked_key,
+    health_request,
+    moment_ahead,
+    remind_request,
+)
 from reflecto.client.protocol import HttpReply, HttpRequest
 from reflecto.client.results import ReminderSet
 from reflecto.client.retry import RetryRules, is_surely_not_accepted
@@ -78,17 +85,20 @@ def remind_in(
     *,
     title: str | None,
     device: Devices | None,
+    key: str | None,
     local_now: float,
     now: float,
     rules: RetryRules,
 ) -> Flow[ReminderSet]:
     """Set a reminder by the server's clock, which is asked first: this machine's may be wrong.
 
-    `local_now` (Unix seconds) stands in where the reply has no Date. Raises: as `submit`.
+    `local_now` (Unix seconds) stands in where the reply has no Date. Raises: InvalidKey, else as `submit`.
     """
+    key = checked_key(key)  # before anything is sent
     server_now = yield from fetch(health_request(), read_clock, now=now, rules=rules)
     at = moment_ahead(ahead, local_now if server_now is None else server_now)
-    return (yield from submit(remind_request(message, at, title, device), read_reminder_set, now=now, rules=rules))
+    request = remind_request(message, at, title, device, key)
+    return (yield from submit(request, read_reminder_set, now=now, rules=rules))
 
 
 def cancel_reminder(reminder_id: str, *, now: float, rules: RetryRules) -> Flow[None]:

@@ -206,13 +206,14 @@ class Reflecto:
         device: Devices | None = None,
         markdown: bool = False,
         ttl: float | timedelta | None = None,
+        idempotency_key: str | None = None,
     ) -> Sent:
         """Send a notification. Returning means: durably in the queue of every device in `delivered_to`.
 
-        Each call has a key of its own, under which the server recognises a repeat: where a reply is lost it is sent
-        again, for up to `retry_for`, and arrives once. A server older than these keys is asked first and not sent it
-        twice; then, and where no reply ever comes, OutcomeUnknown leaves it to the caller whether twice is better than
-        perhaps not at all.
+        Each call has a key, under which the server recognises a repeat: where a reply is lost it is sent again, for up
+        to `retry_for`, and arrives once. A server older than these keys is asked first and not sent it twice; then, and
+        where no reply ever comes, OutcomeUnknown leaves it to the caller whether twice is better than perhaps not at
+        all.
 
         Args:
             message: 1-1500 bytes of UTF-8.
@@ -225,10 +226,14 @@ class Reflecto:
             device: "all", "phone", "desktop", a label or a device id, or several of them. By default all.
             markdown: render the message as Markdown.
             ttl: seconds it waits for an offline device, up to 3 days, which is the default; 0: only who is connected.
+            idempotency_key: 1-128 characters of ASCII; sent again with it within a day, also by another program with
+                this token, the same call sends nothing and returns what the first one did. By default a new one.
 
         Raises:
+            InvalidKey: the key cannot be sent.
             OutcomeUnknown: it may have been sent, or not.
             Unreachable: no connection came about for `retry_for`.
+            KeyReused: the key belongs to another call.
             ApiError: the server refused.
             BrokenContract: a reply made no sense.
 
@@ -245,12 +250,19 @@ class Reflecto:
             device=device,
             markdown=markdown,
             ttl=ttl,
+            key=idempotency_key,
         )
         return self._submit(request, sent_replies.read_sent)
 
-    def ring(self, duration: float | timedelta | None = None, message: str | None = None) -> Sent:
-        """Let every phone sound for `duration` seconds, 5-120, by default 30. Raises: as `send`."""
-        return self._submit(outgoing.ring_request(duration, message), sent_replies.read_sent)
+    def ring(
+        self,
+        duration: float | timedelta | None = None,
+        message: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Sent:
+        """Let every phone sound for `duration` seconds, 5-120, by default 30. Key, raises: as `send`."""
+        return self._submit(outgoing.ring_request(duration, message, idempotency_key), sent_replies.read_sent)
 
     def send_file(
         self,
@@ -260,11 +272,12 @@ class Reflecto:
         content: str | bytes | None = None,
         title: str | None = None,
         device: Devices | None = None,
+        idempotency_key: str | None = None,
     ) -> SentFile:
         """Send a text file of up to 128 KiB for the phone's downloads: one at `path`, or `content` under `filename`.
 
-        With `path`, `filename` may give it another name. Raises: InvalidFile, OSError if it cannot be read, else as
-        `send`.
+        With `path`, `filename` may give it another name. The key is as for `send`. Raises: InvalidFile, OSError if it
+        cannot be read, else as `send`.
         """
         if path is not None and content is None:
             document = read_document(Path(path), filename)
@@ -272,7 +285,7 @@ class Reflecto:
             document = (filename, text_of(content))
         else:
             raise TypeError("give either a path, or content and filename")
-        request = outgoing.document_request(*document, title, device)
+        request = outgoing.document_request(*document, title, device, idempotency_key)
         return self._submit(request, sent_replies.read_sent_file)
 
     def remind(
@@ -282,11 +295,13 @@ class Reflecto:
         *,
         title: str | None = None,
         device: Devices | None = None,
+        idempotency_key: str | None = None,
     ) -> ReminderSet:
         """Set a reminder of 1-500 characters for 60 seconds to 365 days from now.
 
         `at` is a datetime with a time zone, a time from now, Unix seconds, or RFC 3339 with an offset. A time from
-        now is counted on the server's clock. Raises: ValueError for a datetime without a time zone, else as `send`.
+        now is counted on the server's clock, so a second call with the same `idempotency_key` means another moment and
+        raises KeyReused. Raises: ValueError for a datetime without a time zone, else as `send`.
         """
         if isinstance(at, timedelta):
             return self._run(
@@ -295,12 +310,13 @@ class Reflecto:
                     at,
                     title=title,
                     device=device,
+                    key=idempotency_key,
                     local_now=time.time(),
                     now=self._clock(),
                     rules=self._rules,
                 )
             )
-        request = outgoing.remind_request(message, outgoing.moment(at), title, device)
+        request = outgoing.remind_request(message, outgoing.moment(at), title, device, idempotency_key)
         return self._submit(request, sent_replies.read_reminder_set)
 
     def reminders(self) -> tuple[Reminder, ...]:
