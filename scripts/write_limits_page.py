@@ -97,6 +97,7 @@ REST: Final[tuple[Row, ...]] = (
     ("how far ahead", between(at.REMINDER_MIN_AHEAD_SECONDS, at.REMINDER_MAX_AHEAD_SECONDS), "`invalid_at`"),
     ("`Idempotency-Key`", up_to(at.IDEMPOTENCY_KEY_MAX_CHARS, "characters"), "`invalid_idempotency_key`"),
     ("the first reply to it is kept", span(at.REPEAT_SECONDS), "the request is done anew"),
+    ("such replies kept, of one owner", f"{at.KEPT_REPLIES_MAX_PER_OWNER:,}", "the oldest of them go, once a minute"),
     ("reminders that wait, of one owner", f"{at.REMINDERS_MAX_PER_OWNER:,}", "`too_many_reminders`"),
 )
 PUSHOVER: Final[tuple[Row, ...]] = (

@@ -487,13 +487,20 @@ class ModelStore:
             device = self.devices[device_id]
             self.devices[device_id] = replace(device, last_seen_at=max(devices[device_id], device.last_seen_at or 0))
 
-    def sweep(self, now: float) -> int:
+    def sweep(self, now: float, replies_per_owner: int) -> int:
+        """Delete all that any number of sweeps would."""
         before = self._rows()
         self.queues = {key: [each for each in queue if now < each.expires_at] for key, queue in self.queues.items()}
         self.codes = {key: each for key, each in self.codes.items() if now < each.expires_at}
         self.questions = {key: each for key, each in self.questions.items() if self.find_interaction(key, now)}
         self.emergencies = {key: each for key, each in self.emergencies.items() if self.find_emergency(key, now)}
         self.kept_replies = {key: each for key, each in self.kept_replies.items() if now < each[2]}
+        for owner_id in self.owners:
+            expiries = sorted(each[2] for each in self.kept_replies.values() if each[0] == owner_id)
+            oldest = ([0] * replies_per_owner + expiries)[-replies_per_owner]
+            self.kept_replies = {
+                key: each for key, each in self.kept_replies.items() if each[0] != owner_id or each[2] >= oldest
+            }
         self.tokens = {
             key: each
             for key, each in self.tokens.items()

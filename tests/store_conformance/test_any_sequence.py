@@ -361,9 +361,10 @@ class Comparison(RuleBasedStateMachine):
     def pass_time(self, seconds: float) -> None:
         self.now += seconds
 
-    @rule()
-    def sweep(self) -> None:
-        self.call("sweep", self.now)
+    @rule(replies=st.sampled_from([1, 2, 20_000]))
+    def sweep(self, replies: int) -> None:
+        steps = iter(lambda: self.read("sweep", self.now, replies), 0)
+        assert sum(steps) == self.model.sweep(self.now, replies)
 
     @invariant()
     def both_hold_the_same(self) -> None:

@@ -1,6 +1,7 @@
 """What a verb keeps in its own transaction, for repeats of its request."""
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import cycle
@@ -188,6 +189,47 @@ async def test_sweeping_deletes_replies_that_have_expired(store: Store):
     await store.send_to_queues([], young)
     assert await store.sweep(NOW + DAY) == 1
     assert await store.find_kept_reply(young.mark, NOW + DAY) is not None
+
+
+async def keep_one(store: Store, phone: Device, now: float = NOW) -> Keep[Any]:
+    """Have a reply kept."""
+    keep = make_keep(phone.owner_id, now=now)
+    await store.send_to_queues([], keep)
+    return keep
+
+
+async def sweep_all(store: Store, now: float, replies_per_owner: int) -> list[int]:
+    """Sweep until nothing is left, and return how many rows went at a time."""
+    steps = []
+    while swept := await store.sweep(now, replies_per_owner):
+        steps.append(swept)
+    return steps
+
+
+async def test_sweeping_leaves_the_newest_replies_of_each_owner_and_what_came_in_one_second_with_the_oldest(
+    store: Store,
+):
+    busy, calm = [(await found_owner(store))[0] for _ in range(2)]
+    calms = [await keep_one(store, calm, NOW + second) for second in (0, 1, 2)]
+    keeps = [await keep_one(store, busy, NOW + second) for second in (0, 1, 2, 2, 3)]
+    assert await sweep_all(store, NOW + 3, 3) == [2]
+    assert [await store.find_kept_reply(each.mark, NOW + 3) is not None for each in calms] == [True] * 3
+    left = [await store.find_kept_reply(each.mark, NOW + 3) is not None for each in keeps]
+    assert left == [False, False, True, True, True]
+    assert await sweep_all(store, NOW + 3, 2) == [1]  # of the calm one, for two of the other's are of one second
+    assert await sweep_all(store, NOW + 3, 1) == [3]
+
+
+async def test_many_replies_go_in_small_steps(store: Store):
+    phone, _ = await found_owner(store)
+    await asyncio.gather(*(keep_one(store, phone, NOW + number // 20) for number in range(800)))
+    steps = await sweep_all(store, NOW + 60, 20)
+    assert sum(steps) == 780
+    assert max(steps) <= 500
+
+
+async def test_a_server_keeps_20000_replies_of_an_owner(store: Store):
+    assert inspect.signature(store.sweep).parameters["replies_per_owner"].default == 20_000
 
 
 async def test_a_reply_goes_with_its_owner_and_none_is_kept_for_one_who_is_gone(store: Store):

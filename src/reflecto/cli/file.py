@@ -65,8 +65,6 @@ def send_file(
         if name is None:
             raise click.UsageError("what comes from standard input needs a --name, such as report.csv")
         content = read_bytes(sys.stdin.buffer, DOCUMENT_MAX_BYTES + 1, "the file")
-        return client.send_file(
-            filename=name, content=content, title=title, device=device, idempotency_key=key
-        )
+        return client.send_file(filename=name, content=content, title=title, device=device, idempotency_key=key)
 
     return Sender(url, token, config_file, retry_for, as_json).run(action)

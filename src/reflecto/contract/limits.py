@@ -13,6 +13,7 @@ EXPIRES_IN_MAX_SECONDS: Final = 86_400
 EXPIRES_IN_DEFAULT_SECONDS: Final = 600
 IDEMPOTENCY_KEY_MAX_CHARS: Final = 128
 REPEAT_SECONDS: Final = 86_400  # the first reply to a request under an Idempotency-Key is kept this long
+KEPT_REPLIES_MAX_PER_OWNER: Final = 20_000  # of some 500 bytes; a token that sends 600 a minute would have 864,000
 TETHER_MIN_SECONDS: Final = 5
 TETHER_MAX_SECONDS: Final = 300
 PENDING_MAX_PER_OWNER: Final = 10

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from reflecto.contract.interactions import Reason
+from reflecto.contract.limits import KEPT_REPLIES_MAX_PER_OWNER
 from reflecto.core.model import (
     Approval,
     Delivery,
@@ -347,9 +348,10 @@ class Store(Protocol):
     async def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:
         """Write when tokens were last used and devices last seen (id to Unix seconds); never an older time."""
 
-    async def sweep(self, now: float) -> int:
+    async def sweep(self, now: float, replies_per_owner: int = KEPT_REPLIES_MAX_PER_OWNER) -> int:
         """Delete some of what has ended (queue entries, questions, codes, revoked tokens); return how many rows.
 
+        Of each owner so many of the newest kept replies stay, and what came in the same second as the oldest of them.
         0: nothing is left. Each call takes the store for a short time only.
         """
 

@@ -3,11 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from reflecto.contract.limits import RECEIPT_SECONDS, RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
+from reflecto.contract.limits import (
+    KEPT_REPLIES_MAX_PER_OWNER,
+    RECEIPT_SECONDS,
+    RETENTION_SECONDS,
+    REVOKED_TOKEN_AUDIT_SECONDS,
+)
 from reflecto.core.ports.wakeups import News
 from reflecto.store.postgres.database import Database
 from reflecto.store.postgres.durability import find_concerns
-from reflecto.store.postgres.kept_replies import FIND
+from reflecto.store.postgres.kept_replies import FIND, delete_surplus
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.transactions import Transaction
 
@@ -73,9 +78,13 @@ class HousekeepingVerbs:
 
         return await self._database.transactions.run(note)
 
-    async def sweep(self, now: float) -> int:
-        entries = await self._database.transactions.run(lambda transaction: _sweep_queues(transaction, int(now)))
-        return entries + await self._database.transactions.run(lambda transaction: _sweep_others(transaction, int(now)))
+    async def sweep(self, now: float, replies_per_owner: int = KEPT_REPLIES_MAX_PER_OWNER) -> int:
+        run, at = self._database.transactions.run, int(now)
+        entries = await run(lambda transaction: _sweep_queues(transaction, at))
+        swept = entries + await run(lambda transaction: _sweep_others(transaction, at))
+        return swept or await run(
+            lambda transaction: delete_surplus(transaction.connection, at, replies_per_owner, STEP_ROWS)
+        )
 
     async def find_kept_reply(self, mark: bytes, now: float) -> bytes | None:
         rows = await self._database.reads.gathered(FIND, mark, int(now))

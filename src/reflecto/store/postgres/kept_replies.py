@@ -24,6 +24,29 @@ _WRITE: Final = (
     "SET owner_id = excluded.owner_id, sealed = excluded.sealed, expires_at = excluded.expires_at"
 )
 
+# Whoever sends much is among the newest: with many senders somebody may be looked at later, and has a few more by then.
+_OLDEST: Final = (
+    "SELECT senders.owner_id, oldest.expires_at FROM (SELECT DISTINCT owner_id FROM (SELECT owner_id "
+    "FROM kept_replies WHERE expires_at > $1::bigint ORDER BY expires_at DESC LIMIT 100) AS newest) AS senders "
+    "CROSS JOIN LATERAL (SELECT expires_at FROM kept_replies AS own WHERE own.owner_id = senders.owner_id "
+    "ORDER BY own.expires_at DESC OFFSET $2::bigint - 1 LIMIT 1) AS oldest"
+)
+_DELETE: Final = (
+    "DELETE FROM kept_replies WHERE mark = ANY(ARRAY(SELECT older.mark "
+    "FROM unnest($1::text[], $2::bigint[]) AS oldest (owner_id, expires_at) "
+    "CROSS JOIN LATERAL (SELECT mark FROM kept_replies AS own WHERE own.owner_id = oldest.owner_id "
+    "AND own.expires_at < oldest.expires_at ORDER BY own.expires_at LIMIT $3::bigint FOR UPDATE SKIP LOCKED) AS older "
+    "LIMIT $3::bigint)) RETURNING 1"
+)
+
+
+async def delete_surplus(connection: Connection, now: int, replies_per_owner: int, limit: int) -> int:
+    """Delete up to `limit` replies of those that owners have beyond the newest that may stay; return how many."""
+    oldest = await connection.fetch(_OLDEST, now, replies_per_owner)
+    if not oldest:
+        return 0
+    return len(await connection.fetch(_DELETE, *map(list, zip(*oldest, strict=True)), limit))
+
 
 class KeptReplies:
     """The replies under the marks that verbs of a transaction have named, and those that they keep."""

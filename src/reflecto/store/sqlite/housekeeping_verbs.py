@@ -4,12 +4,17 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from reflecto.contract.limits import RECEIPT_SECONDS, RETENTION_SECONDS, REVOKED_TOKEN_AUDIT_SECONDS
+from reflecto.contract.limits import (
+    KEPT_REPLIES_MAX_PER_OWNER,
+    RECEIPT_SECONDS,
+    RETENTION_SECONDS,
+    REVOKED_TOKEN_AUDIT_SECONDS,
+)
 from reflecto.core.model import StoreLoad
 from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.wakeups import News
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.kept_replies import FIND
+from reflecto.store.sqlite.kept_replies import FIND, delete_older, oldest_to_stay
 from reflecto.store.sqlite.queues import delete_step
 
 SWEEP_ROWS: Final = 200  # of each table in one step, so that no request waits behind a long delete
@@ -52,7 +57,7 @@ class HousekeepingVerbs:
 
         await self._database.write(record)
 
-    async def sweep(self, now: float) -> int:
+    async def sweep(self, now: float, replies_per_owner: int = KEPT_REPLIES_MAX_PER_OWNER) -> int:
         def sweep(connection: sqlite3.Connection) -> int:
             entries, _ = delete_step(connection, "expires_at <= ?", now)
             return entries + sum(
@@ -63,7 +68,14 @@ class HousekeepingVerbs:
                 for table, key, ended in _ENDED
             )
 
-        return await self._database.write(sweep, frees=True)
+        return await self._database.write(sweep, frees=True) or await self._sweep_replies(now, replies_per_owner)
+
+    async def _sweep_replies(self, now: float, replies_per_owner: int) -> int:
+        """Delete a step of what owners have kept beyond the newest. Who has is counted without holding anybody up."""
+        oldest = await self._database.read_apart(lambda connection: oldest_to_stay(connection, now, replies_per_owner))
+        if not oldest:
+            return 0
+        return await self._database.write(lambda connection: delete_older(connection, oldest, SWEEP_ROWS), frees=True)
 
     async def find_kept_reply(self, mark: bytes, now: float) -> bytes | None:
         row = self._database.row(FIND, (mark, now))

@@ -231,7 +231,7 @@ CREATE TABLE kept_replies (
     expires_at bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.01);
 ALTER TABLE kept_replies ALTER COLUMN sealed SET STORAGE EXTERNAL; -- ciphertext does not get smaller
-CREATE INDEX kept_replies_by_owner ON kept_replies (owner_id);
+CREATE INDEX kept_replies_by_owner ON kept_replies (owner_id, expires_at);
 CREATE INDEX kept_replies_by_expiry ON kept_replies (expires_at);
 
 CREATE TABLE monthly_counts (
