@@ -8,7 +8,7 @@ JavaScript keeps numbers exactly for the first thousand epochs.
 from typing import Final
 
 from reflecto.store.moving import EPOCH_SHIFT
-from reflecto.store.postgres.connection import Connection, Host
+from reflecto.store.postgres.connection import Host
 
 _FIND: Final = (
     "SELECT number, cluster, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS milliseconds FROM epoch"
@@ -19,15 +19,19 @@ _FOLLOW: Final = (
     "SET number = epoch.number + (epoch.cluster IS NOT NULL)::integer, cluster = $1 "
     "WHERE epoch.cluster IS DISTINCT FROM $1"
 )
-_RAISE: Final = "INSERT INTO epoch (number) VALUES (1) ON CONFLICT (only_row) DO UPDATE SET number = epoch.number + 1"
 
 
 class Numbers:
-    """`floor`: numbers of queues are given out above it."""
+    """Above which number queues go on in this process."""
 
     def __init__(self) -> None:
-        self.floor = 0
         self._epoch = 0
+        self._begin = 0
+
+    @property
+    def floor(self) -> int:
+        """Numbers are given out above it."""
+        return (self._epoch << EPOCH_SHIFT) + self._begin
 
     async def settle(self, host: Host, *, is_first: bool) -> None:
         """Find the epoch, and raise it if this is another cluster or timeline than it was, in the open transaction.
@@ -44,10 +48,5 @@ class Numbers:
         self.begin_above(0 if is_first else row["milliseconds"])
 
     def begin_above(self, seq: int) -> None:
-        """Give out numbers above `seq` only, counted in this epoch. No row is changed for that."""
-        self.floor = max(self.floor, (self._epoch << EPOCH_SHIFT) + seq)
-
-
-async def raise_epoch(connection: Connection) -> None:
-    """Begin a new epoch in a database that was restored, or filled from elsewhere, while no server runs on it."""
-    await connection.execute(_RAISE)
+        """Give out numbers above `seq` only, counted in each epoch. No row is changed for that."""
+        self._begin = max(self._begin, seq)
