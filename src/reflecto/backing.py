@@ -11,10 +11,12 @@ from reflecto.config import Settings
 from reflecto.core.clock import Clock, StoreClock, SystemClock
 from reflecto.core.ports.counting import Counters
 from reflecto.core.ports.presence import Presence
+from reflecto.core.ports.push_lines import PushLines
 from reflecto.core.ports.store import Store
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.memory.counters import MemoryCounters
 from reflecto.store.memory.presence import MemoryPresence
+from reflecto.store.memory.push_lines import MemoryPushLines
 from reflecto.store.sqlite.store import SqliteStore
 from reflecto.version import version
 
@@ -30,21 +32,29 @@ class Backing:
     """The core's ports, and what ties several processes of one server together.
 
     `cancel_elsewhere` tells the others of calls that nobody wants any more; `when_lost` sets what to do once the others
-    take this process's streams for gone.
+    take this process's streams for gone, `when_gone` what to do once another process is gone for good.
     """
 
     store: Store
     presence: Presence
     counters: Counters
+    push_lines: PushLines
     clock: Clock
     is_shared: bool = False
     cancel_elsewhere: Callable[[Collection[str]], None] = lambda _: None
     when_lost: Callable[[Callable[[], None]], None] = lambda _: None
+    when_gone: Callable[[Callable[[], None]], None] = lambda _: None
 
 
 def backing_in_memory(store: Store, clock: Clock) -> Backing:
     """Return the backing of the only process of a server, or of one that hears of others by SQLite alone."""
-    return Backing(store=store, presence=MemoryPresence(), counters=MemoryCounters(store), clock=clock)
+    return Backing(
+        store=store,
+        presence=MemoryPresence(),
+        counters=MemoryCounters(store),
+        push_lines=MemoryPushLines(),
+        clock=clock,
+    )
 
 
 async def open_backing(
@@ -86,8 +96,10 @@ async def open_postgres(
         store=PostgresStore(database),
         presence=database.presence,
         counters=database.counters,
+        push_lines=database.push_lines,
         clock=clock or store_clock,
         is_shared=True,
         cancel_elsewhere=database.news.cancel_elsewhere,
         when_lost=database.lease.when_lost,
+        when_gone=database.lease.when_gone,
     )

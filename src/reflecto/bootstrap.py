@@ -46,6 +46,7 @@ from reflecto.core.messages import Messages
 from reflecto.core.pairing import Pairings
 from reflecto.core.ports.presence import Presence
 from reflecto.core.ports.store import Store, StoreUnavailableError
+from reflecto.core.ports.wakeups import News
 from reflecto.core.quotas import PROFILES, LimitProfile, Quotas
 from reflecto.core.relay import Relay
 from reflecto.core.reminders import Reminders
@@ -117,8 +118,9 @@ class Services(UseCases):
         hub = Hub(clock, presence)
         hub.when_cancelled_elsewhere(backing.cancel_elsewhere)
         backing.when_lost(hub.end_streams)
-        web_push = WebPush(store, presence, push_sender, clock)
+        web_push = WebPush(store, backing.push_lines, presence, push_sender, clock)
         hub.when_grown(web_push.queues_grew)
+        backing.when_gone(web_push.look_for_backlog)
         sealer = Sealer(keys)
         last_seen = LastSeen(store)
         quotas = Quotas(limits, counters, clock)
@@ -187,7 +189,7 @@ class Services(UseCases):
     @asynccontextmanager
     async def _lifespan(self, _app: ASGIApp) -> AsyncIterator[None]:
         self.hub.start()
-        self.store.when_changed_elsewhere(self.hub.hear)
+        self.store.when_changed_elsewhere(self._hear)
         await self.quotas.counters.start(self.clock.now())
         await self.interactions.tethers.spare_all()
         await self.push.start()
@@ -216,6 +218,11 @@ class Services(UseCases):
             with suppress(StoreUnavailableError):
                 await self._write_notes()
             await self.store.close()
+
+    def _hear(self, news: News) -> None:
+        """Let streams, waits and pushes know what another process has changed."""
+        self.hub.hear(news)
+        self.push.queues_grew_elsewhere(news.device_ids)
 
     async def _repeat(self, seconds: float, *chores: Callable[[], Awaitable[object]]) -> None:
         """Run `chores` now and every so often. A store that is down says so by itself; the next round tries again."""

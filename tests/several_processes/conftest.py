@@ -11,6 +11,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from reflecto.bootstrap import PushOptions
 from reflecto.core.quotas import PROFILES, LimitProfile
 from reflecto.crypto.envelopes import BoxKeys
 from tests.actors import DeviceActor, Program, enroll
@@ -53,12 +54,22 @@ def limits() -> LimitProfile:
 
 
 @pytest.fixture
-async def two(tmp_path: Path, clock: FakeClock, databases: Databases, limits: LimitProfile) -> AsyncIterator[Two]:
+def push() -> PushOptions | None:
+    """How both push."""
+    return None
+
+
+@pytest.fixture
+async def two(
+    tmp_path: Path, clock: FakeClock, databases: Databases, limits: LimitProfile, push: PushOptions | None
+) -> AsyncIterator[Two]:
     """Two servers on an empty database."""
     keys, database = BoxKeys.generate(), await databases.of(tmp_path)
     async with AsyncExitStack() as stack:
         a, b = [
-            await stack.enter_async_context(run_server(tmp_path, clock, database=database, keys=keys, limits=limits))
+            await stack.enter_async_context(
+                run_server(tmp_path, clock, database=database, keys=keys, limits=limits, push=push)
+            )
             for _ in range(2)
         ]
         await _until_live(database, 2)

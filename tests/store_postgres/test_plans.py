@@ -1,5 +1,6 @@
 """How PostgreSQL carries out what the store asks: never through a whole table, with statistics or without."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -23,8 +24,9 @@ from reflecto.core.model import (
     Token,
 )
 from reflecto.core.rules.queue_room import QueueLimits
-from reflecto.store.postgres import primary
+from reflecto.store.postgres import primary, push_lines
 from reflecto.store.postgres.connection import Connection, Host, open_connection
+from reflecto.store.postgres.push_lines import PostgresPushLines
 from reflecto.store.postgres.store import PostgresStore
 from tests.builders import (
     NOW,
@@ -148,7 +150,7 @@ async def use_queues(store: PostgresStore, phone: Device, desktop: Device) -> No
     await store.ack_queue(phone.id, 1)
 
 
-async def use_devices(store: PostgresStore, phone: Device) -> None:
+async def use_devices(store: PostgresStore, phone: Device, connection: Connection) -> None:
     await store.find_device_by_token(phone.token_hash)
     await store.list_devices(phone.owner_id)
     await store.update_device(phone.id, DeviceChanges(label="Fold"))
@@ -166,7 +168,27 @@ async def use_devices(store: PostgresStore, phone: Device) -> None:
     subscription = PushSubscription("https://push.example/mine", b"", b"")
     await store.set_push_subscription(phone.id, subscription)
     await store.find_push_target(phone.id)
+    await push_as_one_of_several(phone, connection)
     await store.drop_push_subscription(phone.id, subscription.endpoint)
+
+
+async def push_as_one_of_several(phone: Device, connection: Connection) -> None:
+    """Claim the phone, let go of it, give it up, and look for what others have left."""
+    lines = PostgresPushLines("prc_1", lambda: None)
+    claiming = asyncio.create_task(lines.claim(phone.id, 1))
+    await asyncio.sleep(0)
+    await lines.turn(connection)
+    assert await claiming is not None
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(push_lines, "RENEW_SECONDS", 0)
+        await lines.turn(connection)
+    lines.note_done(phone.id, 1)
+    releasing = asyncio.create_task(lines.release(phone.id, 1))
+    await asyncio.sleep(0)
+    await lines.turn(connection)
+    assert await releasing
+    lines.leave([phone.id])
+    await lines.turn(connection)
 
 
 async def use_tokens(store: PostgresStore, phone: Device, token: Token) -> None:
@@ -200,13 +222,13 @@ async def use_emergencies(store: PostgresStore, phone: Device, token: Token) -> 
     await store.note_called_back(emergency.receipt, NOW)
 
 
-async def use_every_verb(store: PostgresStore) -> None:
+async def use_every_verb(store: PostgresStore, connection: Connection) -> None:
     """Call each verb, so that each of its statements is sent."""
     phone, token = await found_owner(store)
     desktop = await join(store, phone.owner_id, device_class="desktop")
     await use_questions(store, phone, token, desktop)
     await use_queues(store, phone, desktop)
-    await use_devices(store, phone)
+    await use_devices(store, phone, connection)
     await use_tokens(store, phone, token)
     await use_emergencies(store, phone, token)
     await store.record_activity({token.id: NOW, "tok_gone": NOW}, {phone.id: NOW})
@@ -256,7 +278,7 @@ async def bad_plans(connection: Connection, recorder: Recorder) -> list[str]:
 async def test_no_statement_goes_through_a_whole_table(address: str, recorder: Recorder):
     store = await PostgresStore.open(address, QueueLimits(relayed_entries=2, relayed_bytes=150))
     try:
-        await use_every_verb(store)
+        await use_every_verb(store, (await recorder.open(address)).connection)
     finally:
         await store.close()
     assert len(recorder.statements) > 80

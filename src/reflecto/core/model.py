@@ -182,11 +182,10 @@ class StoreLoad(msgspec.Struct, frozen=True):
 
 
 class PushBacklog(msgspec.Struct, frozen=True):
-    """A device with a subscription as a restart finds it; `waits`: its queue holds something not acknowledged."""
+    """A device with a subscription whose queue, which has come to `last_seq`, holds something not acknowledged."""
 
     device_id: str
     last_seq: int
-    waits: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,15 @@
 """Pushes what the queues hold, in the background. Source: devices.md "Push".
 
 As with a stream, the buffer is the queue in the store: what is kept here of a device is how far its pushes have come.
-One push of a device is under way at a time, so they arrive in order and a push service that fails is left alone.
+One push of a device is under way at a time, so they arrive in order and a push service that fails is left alone. Of
+several processes the one that has claimed the device's line pushes to it, whichever queued something.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -17,6 +19,7 @@ from reflecto.core.clock import Clock
 from reflecto.core.model import PushTarget
 from reflecto.core.ports.metrics import Counter
 from reflecto.core.ports.presence import Presence
+from reflecto.core.ports.push_lines import PushLines
 from reflecto.core.ports.store import Store, StoreUnavailableError
 from reflecto.push.next_push import BURST_ENTRIES, Push, next_push
 from reflecto.push.sender import Outcome, PushSender
@@ -42,8 +45,10 @@ class _Mark(msgspec.Struct):
 
 
 class _Line(msgspec.Struct):
-    """The pushes of one device: up to which entry of its queue they are done, and what is to be pushed when."""
+    """The pushes of one device while there are some to make: up to which entry they are done, and what is due when."""
 
+    is_claimed: bool = False
+    seen_seq: int = 0  # how far the queue had come
     done_seq: int = 0  # pushed, or not to be pushed any more
     grown: bool = False  # the queue may hold something behind the last mark
     marks: deque[_Mark] = msgspec.field(default_factory=deque)
@@ -53,10 +58,10 @@ class _Line(msgspec.Struct):
     attempts: int = 0  # at the push of `trying_seq`
     bare_seq: int = 0  # this one was too large, so only its number is pushed
 
-    def finish(self, seq: int) -> None:
-        """Note that nothing up to `seq` is to be pushed any more."""
-        self.done_seq = seq
-        self.attempts = 0
+    def grow(self) -> None:
+        """Look again at what the queue holds."""
+        self.grown = True
+        self.happened.set()
 
     def add_mark(self, seq: int, due: float) -> None:
         """Push up to `seq` too; what was marked before is not due later."""
@@ -70,77 +75,118 @@ class _Line(msgspec.Struct):
 class WebPush:
     """The pushes of one process. Every method is called on the event loop."""
 
-    def __init__(self, store: Store, presence: Presence, sender: PushSender, clock: Clock) -> None:
+    def __init__(self, store: Store, claims: PushLines, presence: Presence, sender: PushSender, clock: Clock) -> None:
         self._store = store
+        self._claims = claims
         self._presence = presence
         self._sender = sender
         self._clock = clock
         self._lines: dict[str, _Line] = {}
         self._slots = FairSlots(SENDS_AT_ONCE)
         self._closing = asyncio.Event()
+        self._looking: asyncio.Task[None] | None = None
         self.outcomes = Counter()  # of attempts, by the outcome's name
 
     async def start(self) -> None:
-        """Begin behind what the queues hold; a device that still has something waiting is woken once, and soon.
+        """Push what is queued from now on; a device that still has something waiting is woken once, and soon.
 
         Raises: StoreUnavailableError.
         """
+        self._claims.when_left(self.queues_grew)
+        await self._push_backlog()
+
+    def look_for_backlog(self) -> None:
+        """Push what a process that is gone has queued and not begun to push."""
+        self._looking = asyncio.create_task(self._look_for_backlog())
+
+    async def _look_for_backlog(self) -> None:
+        with suppress(StoreUnavailableError):  # the next process that starts looks too
+            await self._push_backlog()
+
+    async def _push_backlog(self) -> None:
         for backlog in await self._store.list_push_backlog(self._clock.now()):
-            line = self._lines[backlog.device_id] = _Line(backlog.last_seq)
-            if backlog.waits:
-                line.done_seq = 0
+            line = self._line_of(backlog.device_id)
+            if line is not None and not line.grown and not line.marks:
                 line.marks.append(_Mark(backlog.last_seq, self._clock.now() + START_GRACE_SECONDS, after_restart=True))
-                self._start_working(backlog.device_id, line)
 
     async def close(self) -> None:
-        """Cancel pushes under way; what was not pushed stays in the queues."""
+        """Cancel pushes under way; what was not pushed stays in the queues, and another process may go on with it."""
         self._closing.set()
-        tasks = [line.task for line in self._lines.values() if line.task is not None]
+        undone = list(self._lines)
+        working = (self._looking, *(line.task for line in self._lines.values()))
+        tasks = [task for task in working if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._claims.leave(undone)
         await self._sender.close()
 
-    def queues_grew(self, device_ids: Iterable[str]) -> None:
+    def queues_grew(self, device_ids: Collection[str]) -> None:
         """Push what was added to the queues of these devices; one without a subscription gets no push."""
         for device_id in device_ids:
-            line = self._lines.setdefault(device_id, _Line())
-            line.grown = True
-            line.happened.set()
-            self._start_working(device_id, line)
+            if (line := self._line_of(device_id)) is not None:
+                line.grow()
 
-    def _start_working(self, device_id: str, line: _Line) -> None:
-        if line.task is None and not self._closing.is_set():
+    def queues_grew_elsewhere(self, device_ids: Collection[str]) -> None:
+        """Push what another process has added, where this one pushes to the device; else the other one does."""
+        for device_id in device_ids:
+            if device_id in self._lines:
+                self._lines[device_id].grow()
+
+    def _line_of(self, device_id: str) -> _Line | None:
+        """Return the device's line, which is worked on from the next await on; None once this process stops."""
+        if device_id not in self._lines and not self._closing.is_set():
+            line = self._lines[device_id] = _Line()
             line.task = asyncio.create_task(self._work(device_id, line))
+        return self._lines.get(device_id)
 
     async def _work(self, device_id: str, line: _Line) -> None:
         try:
-            while line.grown or line.marks:
+            while line.grown or line.marks or not await self._let_go(device_id, line):
                 await self._step(device_id, line)
-        except StoreUnavailableError:  # the next thing queued starts it again, behind what was pushed
-            line.marks.clear()
+        except StoreUnavailableError:
+            self._claims.leave([device_id])
         except Exception:
             logger.exception("pushing failed")
-            line.marks.clear()
+            self._claims.forget(device_id)
         finally:
-            line.task = None
+            del self._lines[device_id]
+
+    async def _let_go(self, device_id: str, line: _Line) -> bool:
+        """Leave the line to whoever queues next; False where something was queued before."""
+        if line.is_claimed and not await self._claims.release(device_id, line.seen_seq):
+            line.grown = True
+        line.is_claimed = False
+        return not line.grown
 
     async def _step(self, device_id: str, line: _Line) -> None:
-        """Mark what has grown, or wait for the first mark's time, or push up to it."""
+        """Claim the line and mark what has grown, or wait for the first mark's time, or push up to it."""
         now = self._clock.now()
-        if line.grown:
-            line.grown = False
-            line.happened.clear()
-            target = await self._store.find_push_target(device_id)
-            if target is None:
-                self._forget(device_id, line)
-            elif target.last_seq > self._begin(line, target):
-                grace_seconds = PUSH_GRACE_SECONDS if await self._is_connected(device_id) else 0
-                line.add_mark(target.last_seq, now + grace_seconds)
+        if line.grown or not line.is_claimed or not self._claims.holds(device_id):
+            await self._look(device_id, line)
         elif now < line.marks[0].due:
             await self._clock.wait(line.happened, line.marks[0].due)
         else:
             await self._push(device_id, line, line.marks[0])
+
+    async def _look(self, device_id: str, line: _Line) -> None:
+        has_grown, line.grown = line.grown, False
+        line.happened.clear()
+        target = await self._store.find_push_target(device_id)
+        if target is None:
+            self._forget(device_id, line)
+            return
+        line.seen_seq = target.last_seq
+        if not line.is_claimed or not self._claims.holds(device_id):
+            done_seq = await self._claims.claim(device_id, target.last_seq)
+            line.is_claimed = done_seq is not None
+            if done_seq is None:  # another process pushes to it, and knows of this
+                line.marks.clear()
+                return
+            line.done_seq = max(line.done_seq, done_seq)
+        if has_grown and target.last_seq > self._begin(line, target):
+            grace_seconds = PUSH_GRACE_SECONDS if await self._is_connected(device_id) else 0
+            line.add_mark(target.last_seq, self._clock.now() + grace_seconds)
 
     async def _is_connected(self, device_id: str) -> bool:
         return bool(await self._presence.connected([device_id]))
@@ -162,7 +208,7 @@ class WebPush:
         if target is None:
             self._forget(device_id, line)
         elif push is None:
-            line.finish(mark.seq)
+            self._finish(device_id, line, mark.seq)
             line.marks.popleft()
         else:
             await self._send(device_id, line, target, push)
@@ -177,11 +223,11 @@ class WebPush:
             case Outcome.TOO_LARGE if push.blob is not None:
                 line.bare_seq = push.seq
             case Outcome.LATER:
-                await self._wait_to_retry(line, push, reply.retry_after_seconds)
+                await self._wait_to_retry(device_id, line, push, reply.retry_after_seconds)
             case _:
-                line.finish(push.seq)
+                self._finish(device_id, line, push.seq)
 
-    async def _wait_to_retry(self, line: _Line, push: Push, retry_after_seconds: float) -> None:
+    async def _wait_to_retry(self, device_id: str, line: _Line, push: Push, retry_after_seconds: float) -> None:
         """Wait and let the same push be made again, or give it up after too many attempts or once it has expired."""
         if line.trying_seq != push.seq:
             line.trying_seq, line.attempts = push.seq, 0
@@ -189,13 +235,18 @@ class WebPush:
         line.attempts += 1
         again_at = self._clock.now() + max(delay_seconds, retry_after_seconds)
         if line.attempts >= ATTEMPTS_MAX or again_at >= push.expires_at:
-            line.finish(push.seq)
+            self._finish(device_id, line, push.seq)
         else:
             await self._clock.wait(self._closing, again_at)
 
+    def _finish(self, device_id: str, line: _Line, seq: int) -> None:
+        """Note that nothing up to `seq` is to be pushed any more."""
+        line.done_seq = seq
+        line.attempts = 0
+        self._claims.note_done(device_id, seq)
+
     def _forget(self, device_id: str, line: _Line) -> None:
         """Drop what is kept of a device that has no subscription or is gone."""
-        line.grown = False
+        line.grown = line.is_claimed = False
         line.marks.clear()
-        if self._lines.get(device_id) is line:
-            del self._lines[device_id]
+        self._claims.forget(device_id)

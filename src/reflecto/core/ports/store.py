@@ -241,7 +241,7 @@ class Store(Protocol):
         """Delete the device's subscription if it still is this one."""
 
     async def list_push_backlog(self, now: float) -> list[PushBacklog]:
-        """Return every device with a subscription."""
+        """Return the devices with a subscription that have something waiting, and which nobody is known to push to."""
 
     # Tokens
     async def find_token(self, token_hash: bytes) -> Token | None:

@@ -18,6 +18,7 @@ from reflecto.store.postgres.news import NewsFeed
 from reflecto.store.postgres.presence import PostgresPresence
 from reflecto.store.postgres.primary import Primary
 from reflecto.store.postgres.processes import Lease, Process
+from reflecto.store.postgres.push_lines import PostgresPushLines
 from reflecto.store.postgres.reads import Reads
 from reflecto.store.postgres.schema import migrate
 from reflecto.store.postgres.transactions import Transactions
@@ -27,7 +28,7 @@ from reflecto.store.postgres.writer import Writer
 class Database:
     """`batches` for the verbs of every request, `transactions` for seldom ones, and `reads`.
 
-    `news`, `presence` and `counters` share the `listener`'s connection.
+    `news`, `presence`, `counters` and `push_lines` share the `listener`'s connection.
     """
 
     def __init__(self, primary: Primary, process: Process, bounds: QueueLimits, set_clock: SetClock) -> None:
@@ -46,7 +47,9 @@ class Database:
         self.lease = Lease(process)
         self.presence = PostgresPresence(self.lease, self.reads, self.listener.wake)
         self.counters = PostgresCounters(self.reads, self.listener.wake)
-        for duty in (self.counters, self.news, self.presence, ClockSetting(set_clock)):  # who waits for it comes first
+        self.push_lines = PostgresPushLines(process_id, self.listener.wake)
+        # Who waits for it comes first; pushes come last, so that they know who is connected.
+        for duty in (self.counters, self.news, self.presence, ClockSetting(set_clock), self.push_lines):
             self.listener.add(duty)
 
     @classmethod

@@ -23,7 +23,7 @@ _RENEW: Final = (
 _LEAVE: Final = "DELETE FROM processes WHERE id = $1"
 _SWEEP: Final = (
     "DELETE FROM processes WHERE id IN (SELECT id FROM processes "
-    "WHERE live_until < clock_timestamp() - interval '1 min' FOR UPDATE SKIP LOCKED)"
+    "WHERE live_until < clock_timestamp() - interval '1 min' FOR UPDATE SKIP LOCKED) RETURNING id"
 )
 # What a process that is gone left behind of its writing connections; one that is away from the database for an hour
 # has none in doubt.
@@ -49,6 +49,7 @@ class Lease:
     def __init__(self, process: Process) -> None:
         self.process = process
         self._on_lost: Callable[[], None] = lambda: None
+        self._on_gone: Callable[[], None] = lambda: None
         self._timer: asyncio.TimerHandle | None = None
         self._sweep_at = 0.0
         self.renew_at = 0.0  # by the loop's time
@@ -56,6 +57,10 @@ class Lease:
     def when_lost(self, callback: Callable[[], None]) -> None:
         """Call `callback` once the lease has run out unrenewed."""
         self._on_lost = callback
+
+    def when_gone(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once another process is gone that did not say so, in one of those that are left."""
+        self._on_gone = callback
 
     async def register(self, connection: Connection) -> None:
         """Take a lease. Raises: NewerDatabaseError."""
@@ -73,7 +78,8 @@ class Lease:
             return True
         if asked >= self._sweep_at:
             self._sweep_at = asked + SWEEP_SECONDS
-            await connection.execute(_SWEEP)
+            if await connection.fetch(_SWEEP):
+                self._on_gone()
             await connection.execute(_SWEEP_WRITERS)
         if await connection.fetchval(_RENEW, self.process.id):
             self._hold(asked)

@@ -10,6 +10,8 @@ from reflecto.store.postgres.transactions import Transaction
 from reflecto.store.table import numbered
 from reflecto.store.tables import PUSH_SUBSCRIPTIONS
 
+BACKLOG_ROWS: Final = 5_000
+
 _SUBSCRIPTION: Final = ", ".join(f"subscribed.{name}" for name in PUSH_SUBSCRIPTIONS.names)
 _FIND: Final = Gathered(
     f"SELECT wanted.place, devices.owner_id, subscribed.since_seq, devices.last_seq, {_SUBSCRIPTION} "
@@ -17,9 +19,18 @@ _FIND: Final = Gathered(
     "JOIN push_subscriptions AS subscribed ON subscribed.device_id = wanted.device_id "
     "JOIN devices ON devices.id = wanted.device_id"
 )
-_ADD: Final = (
+# A million devices take a while: so many at a time, and other reads come in between.
+_BACKLOG: Final = (
+    "SELECT line.device_id, devices.last_seq, devices.last_seq > line.since_seq "
+    "AND (line.process_id IS NULL OR line.claimed_until < clock_timestamp()) "
+    "AND EXISTS (SELECT 1 FROM queue WHERE queue.device_id = line.device_id AND queue.seq > line.since_seq "
+    "AND queue.expires_at > $2::bigint) FROM push_subscriptions AS line JOIN devices ON devices.id = line.device_id "
+    f"WHERE line.device_id > $1 ORDER BY line.device_id LIMIT {BACKLOG_ROWS}"
+)
+_SET: Final = (  # whoever pushes to the device goes on with it
     f"INSERT INTO push_subscriptions (device_id, since_seq, {PUSH_SUBSCRIPTIONS.columns}) "
-    f"VALUES ({numbered(2 + len(PUSH_SUBSCRIPTIONS.names))})"
+    f"VALUES ({numbered(2 + len(PUSH_SUBSCRIPTIONS.names))}) ON CONFLICT (device_id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in ("since_seq", *PUSH_SUBSCRIPTIONS.names))
 )
 
 
@@ -40,12 +51,14 @@ class PushVerbs:
             facts = await transaction.lock(Needs(devices=device_ids))
             if device_id not in facts.queues:
                 return False
+            if subscription is None:
+                await connection.execute("DELETE FROM push_subscriptions WHERE device_id = $1", device_id)
+                return True
             await connection.execute(
-                "DELETE FROM push_subscriptions WHERE device_id = $1 OR endpoint = $2", device_id, endpoint
+                "DELETE FROM push_subscriptions WHERE endpoint = $1 AND device_id <> $2", endpoint, device_id
             )
-            if subscription is not None:
-                last_seq = facts.queues[device_id].last_seq
-                await connection.execute(_ADD, device_id, last_seq, *PUSH_SUBSCRIPTIONS.row(subscription))
+            last_seq = facts.queues[device_id].last_seq
+            await connection.execute(_SET, device_id, last_seq, *PUSH_SUBSCRIPTIONS.row(subscription))
             return True
 
         return await self._database.transactions.run(replace)
@@ -70,10 +83,9 @@ class PushVerbs:
         return await self._database.transactions.run(drop)
 
     async def list_push_backlog(self, now: float) -> list[PushBacklog]:
-        rows = await self._database.reads.rows(
-            "SELECT devices.id, devices.last_seq, EXISTS (SELECT 1 FROM queue WHERE queue.device_id = devices.id "
-            "AND queue.expires_at > $1::bigint) FROM push_subscriptions "
-            "JOIN devices ON devices.id = push_subscriptions.device_id",
-            int(now),
-        )
-        return [PushBacklog(*row) for row in rows]
+        found: list[PushBacklog] = []
+        after = ""
+        while rows := await self._database.reads.rows(_BACKLOG, after, int(now)):
+            found += [PushBacklog(device_id, last_seq) for device_id, last_seq, waits in rows if waits]
+            after = rows[-1][0]
+        return found

@@ -53,8 +53,8 @@ class PushVerbs:
 
     async def list_push_backlog(self, now: float) -> list[PushBacklog]:
         rows = self._database.rows(
-            "SELECT id, last_seq, EXISTS (SELECT 1 FROM queue WHERE queue.device_id = id AND expires_at > ?) "
-            "FROM push_subscriptions JOIN devices ON id = push_subscriptions.device_id",
+            "SELECT id, last_seq FROM push_subscriptions JOIN devices ON id = push_subscriptions.device_id "
+            "WHERE EXISTS (SELECT 1 FROM queue WHERE queue.device_id = id AND expires_at > ?)",
             (now,),
         )
-        return [PushBacklog(device_id, last_seq, bool(waits)) for device_id, last_seq, waits in rows]
+        return [PushBacklog(*row) for row in rows]

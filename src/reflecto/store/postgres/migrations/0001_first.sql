@@ -126,8 +126,14 @@ CREATE TABLE push_subscriptions (
     endpoint  text NOT NULL UNIQUE,
     p256dh    bytea NOT NULL,
     auth      bytea NOT NULL,
-    since_seq bigint NOT NULL
-);
+    since_seq bigint NOT NULL, -- nothing up to it is to be pushed any more
+    -- The process that pushes to the device, and up to where the queue has come as far as anybody told it. It has to say
+    -- every few seconds that it is still there.
+    process_id    text,
+    claimed_until timestamptz,
+    upto_seq      bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX push_subscriptions_claimed ON push_subscriptions (claimed_until) WHERE claimed_until IS NOT NULL;
 
 CREATE TABLE pairings (
     id                 text PRIMARY KEY,
