@@ -38,6 +38,19 @@ async def test_32_identical_creates_over_both_get_one_201(two: Two, phone: Devic
     assert len(entries) == 1
 
 
+async def test_the_same_keyed_send_at_both_at_once_is_one_message_and_equal_replies(
+    two: Two, phone: DeviceActor, sender: Program
+):
+    callers, keyed = [sender, two.at_b(sender)], {"Idempotency-Key": "backup-2030-01-31"}
+    sends = [each.call("POST", "/v1/send", json={"message": "Done"}, headers=keyed) for each in callers * 4]
+    replies = await at_once(sends)
+    assert {(reply.status_code, reply.content) for reply in replies} == {(200, replies[0].content)}
+    assert [reply.headers.get("idempotent-replayed") for reply in replies].count(None) == 1
+    entries = await two.a.services.store.read_queue(phone.id, 1, 100, two.a.clock.now())
+    assert entries is not None
+    assert len(entries) == 1
+
+
 async def test_of_40_taps_over_both_one_wins(two: Two, phone: DeviceActor, sender: Program):
     asked = await sender.ask_id(choices=[str(n) for n in range(4)])
     callers = [phone, two.at_b(phone)]

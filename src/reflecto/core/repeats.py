@@ -5,7 +5,7 @@ happen twice. It is sealed: only the same caller with the same key can have it a
 """
 
 import asyncio
-import hmac
+import hashlib
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -29,7 +29,10 @@ R = TypeVar("R")
 
 
 class FirstReply(msgspec.Struct, frozen=True):
-    """A reply as it was first given: its body as JSON, None where it had none. `digest`: of its request."""
+    """A reply as it was first given: its body as JSON, None where it had none. `digest`: of its request, 32 bytes.
+
+    It is kept sealed only, so a plain hash tells nobody of the request.
+    """
 
     digest: bytes
     status: int
@@ -38,7 +41,7 @@ class FirstReply(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class KeyedRequest:
-    """A request under an Idempotency-Key; `digest` is equal for equal requests."""
+    """A request under an Idempotency-Key; `digest`, 32 bytes, is equal for equal requests."""
 
     keys: RepeatKeys = field(repr=False)
     digest: bytes
@@ -46,9 +49,7 @@ class KeyedRequest:
     @classmethod
     def of(cls, secret: str, key: str, request: object) -> "KeyedRequest":
         """Return the request as parsed, which is of types that msgspec writes, under the key of this caller."""
-        keys = RepeatKeys.derive(secret, key)
-        plain = json.dumps(msgspec.to_builtins(request), sort_keys=True)  # escapes lone surrogates, which some may have
-        return cls(keys, keys.digest(plain.encode()))
+        return cls(RepeatKeys.derive(secret, key), hashlib.sha256(_plain(request)).digest())
 
     def seal(self, status: int, body: object) -> bytes:
         """Return the reply as it is kept."""
@@ -58,9 +59,21 @@ class KeyedRequest:
     def open(self, sealed: bytes) -> FirstReply:
         """Return the reply that was kept. Raises: ApiError `idempotency_key_reused` where another request got it."""
         first = msgspec.msgpack.decode(open_blob(self.keys.sealing, sealed), type=FirstReply)
-        if not hmac.compare_digest(first.digest, self.digest):
+        if first.digest != self.digest:
             raise ApiError(IDEMPOTENCY_KEY_REUSED)
         return first
+
+
+def _plain(request: object) -> bytes:
+    """Return the same bytes for equal requests, and others for others: as MessagePack, whatever order objects came in.
+
+    What that has no form for, lone surrogates and huge integers of foreign senders, JSON's escapes can write. No bytes
+    are both: in MessagePack a first byte of `[` or `{` is a whole number by itself.
+    """
+    try:
+        return msgspec.msgpack.encode(request, order="deterministic")
+    except (UnicodeEncodeError, OverflowError):
+        return json.dumps(msgspec.to_builtins(request), sort_keys=True).encode()
 
 
 @dataclass(frozen=True, slots=True)

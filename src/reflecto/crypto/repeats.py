@@ -3,7 +3,6 @@
 Source: api.md "Repeats of everything else".
 """
 
-import hmac
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,21 +14,16 @@ HKDF_INFO: Final = b"reflecto idempotency v1"
 
 @dataclass(frozen=True, slots=True)
 class RepeatKeys:
-    """Three independent values of 32 bytes: `mark` names the kept reply, the others seal it and compare requests."""
+    """Two independent values of 32 bytes: `mark` names the kept reply, under `sealing` it is sealed."""
 
     mark: bytes
     sealing: bytes = field(repr=False)
-    comparing: bytes = field(repr=False)
 
     @classmethod
     def derive(cls, secret: str, key: str) -> "RepeatKeys":
         """Derive them from the caller's secret, which has no line break, and the Idempotency-Key.
 
-        None of them can be had from what a store holds: it knows neither.
+        Neither can be had from what a store holds: it knows neither.
         """
-        stream = HKDF(algorithm=SHA256(), length=96, salt=None, info=HKDF_INFO).derive(f"{secret}\n{key}".encode())
-        return cls(mark=stream[:32], sealing=stream[32:64], comparing=stream[64:])
-
-    def digest(self, request: bytes) -> bytes:
-        """Return 32 bytes that are equal for equal requests, and tell nothing of them."""
-        return hmac.digest(self.comparing, request, "sha256")
+        stream = HKDF(algorithm=SHA256(), length=64, salt=None, info=HKDF_INFO).derive(f"{secret}\n{key}".encode())
+        return cls(mark=stream[:32], sealing=stream[32:])
