@@ -22,6 +22,7 @@ USER: Final = "reflecto"
 _NOBODY: Final = "nobody"  # PostgreSQL refuses to run as root
 # On a folder that is gone after the test, a crash of the machine need not be survived. Commits stay as they are.
 _QUICK: Final = ("fsync=off", "full_page_writes=off", "shared_buffers=32MB", "max_connections=200")
+_DURABLE: Final = ("fsync=on", "full_page_writes=on", "shared_buffers=256MB")
 _databases: Final = count(1)  # a standby has those of its primary
 
 
@@ -34,9 +35,9 @@ class Cluster:
         self._settings = (*_QUICK, *settings)
 
     @classmethod
-    def create(cls, settings: Sequence[str] = ()) -> "Cluster":
-        """Make a cluster in a folder of its own and start it."""
-        cluster = cls(_make_folder(), settings)
+    def create(cls, settings: Sequence[str] = (), *, on_disk: bool = False) -> "Cluster":
+        """Make a cluster in a folder of its own and start it. `on_disk`: not in memory, and flushed."""
+        cluster = cls(_make_folder(on_disk=on_disk), (*(_DURABLE if on_disk else ()), *settings))
         options = ["-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
         _run("initdb", "-D", cluster.folder / "data", *options)
         cluster.start()
@@ -82,7 +83,7 @@ class Cluster:
 
     async def standby(self) -> "Cluster":
         """Make a standby and start it; this server's commits wait for it from then on."""
-        standby = Cluster(_make_folder(), self._settings)
+        standby = Cluster(_make_folder(on_disk=_DURABLE[0] in self._settings), self._settings)
         standby.follow(self)
         await self.wait_for_standbys(standby.name)
         return standby
@@ -123,17 +124,17 @@ class Cluster:
     @property
     def is_running(self) -> bool:
         """Tell whether it has not ended."""
-        return bool(self._pids())
+        return bool(self.pids())
 
     def _signal(self, which: signal.Signals) -> list[int]:
-        pids = self._pids()
+        pids = self.pids()
         for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, which)
         return pids
 
-    def _pids(self) -> list[int]:
-        """Return the server's process and its children (Linux)."""
+    def pids(self) -> list[int]:
+        """Return the server's process and its children (Linux); nothing where it does not run."""
         try:
             pid = int((self.folder / "data" / "postmaster.pid").read_text("ascii").split(maxsplit=1)[0])
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii")
@@ -200,10 +201,10 @@ def _binaries() -> Path:
     return copied / "bin"
 
 
-def _make_folder() -> Path:
+def _make_folder(*, on_disk: bool = False) -> Path:
     """Return a new folder that belongs to whom the server runs as, in memory where there is some."""
     memory = Path("/dev/shm")  # noqa: S108  a folder of its own is made in it
-    folder = Path(mkdtemp(prefix="reflecto-postgres-", dir=memory if memory.is_dir() else None))
+    folder = Path(mkdtemp(prefix="reflecto-postgres-", dir=memory if memory.is_dir() and not on_disk else None))
     if os.geteuid() == 0:
         shutil.chown(folder, _NOBODY, "nogroup")
     return folder
