@@ -22,6 +22,7 @@ _COLUMNS: Final = (
     "SELECT column_name, data_type FROM information_schema.columns "
     "WHERE table_schema = current_schema() AND table_name = $1"
 )
+_CLAIMS: Final = {"push_subscriptions": {"process_id", "claimed_until", "upto_seq"}}  # by table; of processes that run
 _EPOCH: Final = "SELECT number FROM epoch"
 _BEGIN_EPOCH: Final = (
     "INSERT INTO epoch (number) VALUES ($1) ON CONFLICT (only_row) DO UPDATE SET number = $1, cluster = NULL"
@@ -35,8 +36,8 @@ class MovingPostgres:
         self._connection = connection
 
     async def columns(self, table: str) -> set[str]:
-        """Return the names of the table's columns."""
-        return {name for name, _ in await self._connection.fetch(_COLUMNS, table)}
+        """Return the names of the table's columns; without what its processes claim, for in a move none runs."""
+        return {name for name, _ in await self._connection.fetch(_COLUMNS, table)} - _CLAIMS.get(table, set())
 
     async def rows(self, table: str, columns: Sequence[str]) -> AsyncIterator[Row]:
         """Yield every row."""
@@ -82,7 +83,7 @@ async def moving_postgres(address: str) -> AsyncIterator[MovingPostgres]:
         await connection.execute(_PATIENTLY)
         async with connection.transaction(isolation="repeatable_read"):
             await connection.execute(_STOP_STARTS)
-            live = [row["address"] or "a command" for row in await connection.fetch(_LIVE)]
+            live = sorted({row["address"] or "a command" for row in await connection.fetch(_LIVE)})
             if live:
                 raise StoreUnavailableError(
                     f"a server is running on {primary.shown} ({', '.join(live)}), stop it first; "
