@@ -352,7 +352,7 @@ class Store(Protocol):
         """Delete some of what has ended (queue entries, questions, codes, revoked tokens); return how many rows.
 
         Of each owner so many of the newest kept replies stay, and what came in the same second as the oldest of them.
-        0: nothing is left. Each call takes the store for a short time only.
+        0: nothing is left. Each of its transactions takes a short time only.
         """
 
     async def remember(self, name: str, value: str) -> None:

@@ -12,7 +12,7 @@ from reflecto.contract.limits import (
 from reflecto.core.ports.wakeups import News
 from reflecto.store.postgres.database import Database
 from reflecto.store.postgres.durability import find_concerns
-from reflecto.store.postgres.kept_replies import FIND, delete_surplus
+from reflecto.store.postgres.kept_replies import FIND, delete_older, oldest_to_stay
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.transactions import Transaction
 
@@ -82,9 +82,18 @@ class HousekeepingVerbs:
         run, at = self._database.transactions.run, int(now)
         entries = await run(lambda transaction: _sweep_queues(transaction, at))
         swept = entries + await run(lambda transaction: _sweep_others(transaction, at))
-        return swept or await run(
-            lambda transaction: delete_surplus(transaction.connection, at, replies_per_owner, STEP_ROWS)
-        )
+        return swept or await self._sweep_replies(at, replies_per_owner)
+
+    async def _sweep_replies(self, now: int, replies_per_owner: int) -> int:
+        """Delete what owners have kept beyond the newest, in steps. Who has is counted once."""
+        run = self._database.transactions.run
+        oldest = await run(lambda transaction: oldest_to_stay(transaction.connection, now, replies_per_owner))
+        swept = 0
+        while oldest and (
+            step := await run(lambda transaction: delete_older(transaction.connection, oldest, STEP_ROWS))
+        ):
+            swept += step
+        return swept
 
     async def find_kept_reply(self, mark: bytes, now: float) -> bytes | None:
         rows = await self._database.reads.gathered(FIND, mark, int(now))

@@ -40,11 +40,13 @@ _DELETE: Final = (
 )
 
 
-async def delete_surplus(connection: Connection, now: int, replies_per_owner: int, limit: int) -> int:
-    """Delete up to `limit` replies of those that owners have beyond the newest that may stay; return how many."""
-    oldest = await connection.fetch(_OLDEST, now, replies_per_owner)
-    if not oldest:
-        return 0
+async def oldest_to_stay(connection: Connection, now: int, replies_per_owner: int) -> list[tuple[str, int]]:
+    """Return owners who have as many replies as may stay, or more, and when the oldest of those that stay expires."""
+    return [(row[0], row[1]) for row in await connection.fetch(_OLDEST, now, replies_per_owner)]
+
+
+async def delete_older(connection: Connection, oldest: Sequence[tuple[str, int]], limit: int) -> int:
+    """Delete up to `limit` replies that expire before their owner's `oldest`, and return how many."""
     return len(await connection.fetch(_DELETE, *map(list, zip(*oldest, strict=True)), limit))
 
 

@@ -71,11 +71,16 @@ class HousekeepingVerbs:
         return await self._database.write(sweep, frees=True) or await self._sweep_replies(now, replies_per_owner)
 
     async def _sweep_replies(self, now: float, replies_per_owner: int) -> int:
-        """Delete a step of what owners have kept beyond the newest. Who has is counted without holding anybody up."""
+        """Delete what owners have kept beyond the newest, in steps. Who has is counted once, and holds nobody up."""
         oldest = await self._database.read_apart(lambda connection: oldest_to_stay(connection, now, replies_per_owner))
-        if not oldest:
-            return 0
-        return await self._database.write(lambda connection: delete_older(connection, oldest, SWEEP_ROWS), frees=True)
+        swept = 0
+        while oldest and (
+            step := await self._database.write(
+                lambda connection: delete_older(connection, oldest, SWEEP_ROWS), frees=True
+            )
+        ):
+            swept += step
+        return swept
 
     async def find_kept_reply(self, mark: bytes, now: float) -> bytes | None:
         row = self._database.row(FIND, (mark, now))
