@@ -40,8 +40,8 @@ def require_file(path: Path) -> None:
     if path.is_file():
         return
     raise NoServerHereError(
-        f"no server has run in {path.parent}: there is no {path.name}. If yours has another data folder, name it with "
-        "--data or REFLECTO_DATA; `reflecto serve` makes a new one"
+        f"no server has run in {path.parent}: there is no {path.name}. If yours is elsewhere, name its data folder "
+        "with --data or REFLECTO_DATA, or its database with --store or REFLECTO_STORE; `reflecto serve` makes a new one"
     )
 
 

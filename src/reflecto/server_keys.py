@@ -147,5 +147,8 @@ def _from_folder(folder: Path) -> ServerKeys:
 
 def _remedy(*, is_shared: bool) -> str:
     if is_shared:
-        return "`reflecto keys export` where the server runs already, and `reflecto keys import` here"
+        return (
+            f"take what `reflecto keys export` gives where the server runs already: as {KEYS_VARIABLE}, or into the "
+            "data folder with `reflecto keys import`"
+        )
     return "restore both from one backup"

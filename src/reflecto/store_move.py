@@ -52,6 +52,8 @@ async def move(source: str, target: str, settings: Settings) -> Moved:
     The keys in `settings` (the environment's, else its folder's) are those of a source that is a database.
     Raises: MoveError; ServerKeysError; DataFolderError; StoreUnavailableError; OSError.
     """
+    if not is_database(source) and not (Path(source) / DATABASE_NAME).is_file():
+        raise MoveError(f"no server has run in {source}: there is no {DATABASE_NAME}; name its data folder with --from")
     keys = await _keys_of(source, settings)
     async with _opened_source(source) as opened, _opened_target(target, keys) as filled:
         sums = {}

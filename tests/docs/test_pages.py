@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -77,6 +78,12 @@ def test_each_pasted_reflecto_command_and_its_options_exist(page: Path):
                 check(words[1:])
             except AssertionError:
                 pytest.fail(f"no such command or option: {match}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_no_row_of_a_table_stands_there_twice_in_a_row(page: Path):
+    lines = TEXT[page].splitlines()
+    assert [line for line, next_line in pairwise(lines) if line.startswith("|") and line == next_line] == []
 
 
 def test_nginx_lets_the_largest_body_through_and_waits_longer_than_a_long_poll():

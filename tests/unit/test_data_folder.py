@@ -125,7 +125,7 @@ async def test_a_log_that_others_can_read_is_made_private_too(folder: Path):
 async def test_a_command_beside_the_server_makes_no_folder_and_no_store(folder: Path, *, exists: bool):
     if exists:
         make_folder(folder)
-    with pytest.raises(DataFolderError, match=f"no server has run in {folder}.*--data"):
+    with pytest.raises(DataFolderError, match=f"no server has run in {folder}.*--data.*--store"):
         await open_services(Settings(data=folder), is_server=False)
     assert _modes_in(folder) == {}
 

@@ -1,11 +1,16 @@
 """Which settings of a database may lose what was accepted."""
 
+import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reflecto.bootstrap import open_services, open_store
+from reflecto.config import Settings as ServerSettings
 from reflecto.contract.store_concerns import CONCERNS
 from reflecto.store.postgres.durability import Settings, judge_settings
+from tests.databases import Databases
 
 GOOD = Settings(
     version=160_004,
@@ -42,3 +47,18 @@ def test_each_setting_that_may_lose_something_is_told_in_plain_words(changed: di
 
 def test_connections_are_enough_when_one_more_process_finds_its_four():
     assert judge_settings(GOOD._replace(connections=12)) == ()
+
+
+async def test_a_server_warns_of_its_database_at_the_start_and_a_command_beside_it_does_not(
+    tmp_path: Path, databases: Databases, caplog: pytest.LogCaptureFixture
+):
+    settings = ServerSettings(data=tmp_path, store=await databases.of(tmp_path))
+    caplog.set_level(logging.WARNING)
+    services = await open_services(settings, serves_at="http://127.0.0.1:8787")
+    await services.store.close()
+    assert CONCERNS["fsync_off"].message in caplog.text  # as the tests' databases are
+    caplog.clear()
+    store = await open_store(settings, is_server=False)
+    await store.close()
+    assert caplog.text == ""
+    databases.give_back(tmp_path)

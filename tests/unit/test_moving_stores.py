@@ -165,3 +165,9 @@ async def test_keys_of_another_server_are_refused_and_nothing_moves(source: Path
     with pytest.raises(ServerKeysError, match="not the key this store was made with"):
         await move(database, str(tmp_path / "back"), Settings(data=tmp_path / "other"))
     assert not (tmp_path / "back").exists()
+
+
+async def test_a_folder_that_no_server_has_run_in_is_named_with_the_option_that_names_it(tmp_path: Path, database: str):
+    with pytest.raises(MoveError, match=r"no server has run in .*/typo: .* --from"):
+        await move(str(tmp_path / "typo"), database, Settings(data=tmp_path))
+    assert not any((await rows_in(database)).values())

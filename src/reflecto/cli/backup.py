@@ -29,7 +29,7 @@ def backup(
     """
     settings = load_settings({"data": data, "store": store}, config_file=config_file)
     require_sqlite(
-        settings, f"back it up with pg_dump or your provider's backups, and the keys in {settings.data} once"
+        settings, "back it up with pg_dump or your provider's backups, and its keys once, with `reflecto keys export`"
     )
     folder = settings.data
     manifest = back_up(folder, file, int(time.time()), replace=replace)
@@ -52,7 +52,7 @@ def restore(
     What happened since the backup is unknown to it: tokens revoked since are valid again.
     """
     settings = load_settings({"data": data, "store": store}, config_file=config_file)
-    require_sqlite(settings, "put its own backup back with pg_restore, and the keys into the data folder")
+    require_sqlite(settings, "put its own backup back with pg_restore, and its keys with `reflecto keys import`")
     folder = settings.data
     manifest = put_back(file, folder, replace=replace)
     if as_json:

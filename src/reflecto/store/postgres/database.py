@@ -64,7 +64,8 @@ class Database:
     ) -> "Database":
         """Connect, bring the schema up to date and start.
 
-        `version` and `serves_at` are what the other processes see of this one. `set_clock` is told the time.
+        `version` and `serves_at` are what the other processes see of this one. Without the latter it is a command, and
+        says nothing of the database's settings: the server did. `set_clock` is told the time.
         Raises: StoreUnavailableError, with the reason; NewerDatabaseError; DatabaseAddressError.
         """
         primary = Primary(address)
@@ -72,7 +73,8 @@ class Database:
         try:
             await migrate(connection)
             await read_clock(connection, set_clock)
-            warn(await find_concerns(connection))
+            if serves_at:
+                warn(await find_concerns(connection))
         except asyncpg.PostgresError as error:
             raise StoreUnavailableError(f"{primary.shown}: {error}") from None
         finally:
