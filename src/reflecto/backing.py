@@ -13,6 +13,7 @@ from reflecto.core.ports.counting import Counters
 from reflecto.core.ports.presence import Presence
 from reflecto.core.ports.push_lines import PushLines
 from reflecto.core.ports.store import Store
+from reflecto.core.ports.unread import UnreadQuestions
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.memory.counters import MemoryCounters
 from reflecto.store.memory.presence import MemoryPresence
@@ -32,7 +33,8 @@ class Backing:
     """The core's ports, and what ties several processes of one server together.
 
     `cancel_elsewhere` tells the others of calls that nobody wants any more; `when_lost` sets what to do once the others
-    take this process's streams for gone, `when_gone` what to do once another process is gone for good.
+    take this process's streams for gone, `when_gone` what to do once another process is gone for good. `unread` has the
+    agents' questions whose results were lost; None: this is the only process, and knows its own.
     """
 
     store: Store
@@ -40,6 +42,7 @@ class Backing:
     counters: Counters
     push_lines: PushLines
     clock: Clock
+    unread: UnreadQuestions | None = None
     is_shared: bool = False
     cancel_elsewhere: Callable[[Collection[str]], None] = lambda _: None
     when_lost: Callable[[Callable[[], None]], None] = lambda _: None
@@ -84,6 +87,7 @@ async def open_postgres(
     from reflecto.store.postgres.addresses import DatabaseAddressError  # noqa: PLC0415  only where it is the store
     from reflecto.store.postgres.database import Database  # noqa: PLC0415  the same
     from reflecto.store.postgres.store import PostgresStore  # noqa: PLC0415  the same
+    from reflecto.store.postgres.unread_questions import PostgresUnreadQuestions  # noqa: PLC0415  the same
 
     store_clock = store_clock or StoreClock()
     try:
@@ -97,6 +101,7 @@ async def open_postgres(
         presence=database.presence,
         counters=database.counters,
         push_lines=database.push_lines,
+        unread=PostgresUnreadQuestions(database),
         clock=clock or store_clock,
         is_shared=True,
         cancel_elsewhere=database.news.cancel_elsewhere,

@@ -54,6 +54,7 @@ from reflecto.core.repeats import Repeats
 from reflecto.core.rings import Rings
 from reflecto.core.sealing import Sealer
 from reflecto.core.tokens import Tokens
+from reflecto.core.unread import Unread
 from reflecto.crypto.envelopes import BoxKeys
 from reflecto.crypto.webpush import VapidKeys
 from reflecto.data_folder import (
@@ -100,6 +101,7 @@ class Services(UseCases):
     push: WebPush
     last_seen: LastSeen
     callbacks: HttpsCallbacks
+    unread: Unread | None
 
     @classmethod
     def build(
@@ -154,7 +156,8 @@ class Services(UseCases):
             callback_allow_private=push.callback_allow_private,
             pushover_reader=PushoverReader(),
             open_calls=OpenCalls(),
-            mcp=McpEndpoint(hub, clock, hub.closed),
+            mcp=McpEndpoint(hub, clock, hub.closed, backing.unread),
+            unread=None if backing.unread is None else Unread(backing.unread, interactions, clock),
             health={"status": "ok", "version": version(), "app": bundle_state(), "repeats": IDEMPOTENCY_KEY_HEADER},
             readiness=Readiness(store, clock),
             reference=Reference(store, clock),
@@ -206,6 +209,8 @@ class Services(UseCases):
             ),
             asyncio.create_task(self._repeat(DUE_CHECK_SECONDS, self.emergencies.call_back_due)),
         ]
+        if self.unread is not None:
+            chores.append(asyncio.create_task(self._repeat(DUE_CHECK_SECONDS, self.unread.withdraw_due)))
         try:
             yield
         finally:

@@ -104,3 +104,10 @@ async def connection(two: Two) -> AsyncIterator["asyncpg.Connection[Any]"]:
     connection = await asyncpg.connect(two.database)
     yield connection
     await connection.close()
+
+
+async def until(connection: "asyncpg.Connection[Any]", condition: str, *parameters: Any) -> None:
+    """Return once the statement says so."""
+    async with asyncio.timeout(BOUND_SECONDS):
+        while not await connection.fetchval(condition, *parameters):
+            pass

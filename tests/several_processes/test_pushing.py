@@ -16,12 +16,12 @@ from reflecto.store.postgres import push_lines
 from tests.actors import DeviceActor, Program, enroll
 from tests.builders import NOW
 from tests.databases import Databases
-from tests.fakes import BOUND_SECONDS, FakeClock
+from tests.fakes import FakeClock
 from tests.push.conftest import subscribe
 from tests.push.push_service import CREATED, Held, PushServiceOnLoopback, reply
 from tests.push.subscriber import Subscriber
 from tests.running import run_server
-from tests.several_processes.conftest import Two
+from tests.several_processes.conftest import Two, until
 
 RUN_OUT = "UPDATE push_subscriptions SET claimed_until = clock_timestamp() - interval '1 s'"
 
@@ -154,7 +154,9 @@ async def test_what_was_pushed_before_a_restart_is_not_pushed_again(
         subscriber = await subscribe(phone, push_service)
         await phone.default_program().send("Once")
         await push_service.next()
-        await until_let_go(database)
+        connection = await asyncpg.connect(database)
+        await until(connection, "SELECT process_id IS NULL AND since_seq = 2 FROM push_subscriptions")
+        await connection.close()
     async with run_server(tmp_path, clock, database=database, keys=keys, push=push) as server:
         assert (await server.http.get("/readyz")).status_code == 200
         clock.advance(5)
@@ -162,12 +164,3 @@ async def test_what_was_pushed_before_a_restart_is_not_pushed_again(
         assert (await push_service.next()).open(subscriber)["seq"] == 3
         assert push_service.waiting == 0
     databases.give_back(tmp_path)
-
-
-async def until_let_go(database: str) -> None:
-    """Return once nobody pushes to the only device any more."""
-    connection = await asyncpg.connect(database)
-    async with asyncio.timeout(BOUND_SECONDS):
-        while not await connection.fetchval("SELECT process_id IS NULL AND since_seq = 2 FROM push_subscriptions"):
-            pass
-    await connection.close()

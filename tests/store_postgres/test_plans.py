@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from reflecto.backing import open_postgres
 from reflecto.contract.ids import new_id
 from reflecto.core.model import (
     Approval,
@@ -23,6 +24,7 @@ from reflecto.core.model import (
     ReminderDelivery,
     Token,
 )
+from reflecto.core.ports.unread import UnreadQuestion
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.postgres import primary, push_lines
 from reflecto.store.postgres.connection import Connection, Host, open_connection
@@ -75,6 +77,8 @@ INSERT INTO emergency_deliveries SELECT 'r' || n, 'dev_' || n, '' FROM generate_
 INSERT INTO kept_replies SELECT int4send(n), 'own_' || n % 2000 + 1, '', 2000000000 FROM generate_series(1, 4000) AS n;
 INSERT INTO pairings (id, owner_id, phone_id, expires_at, status)
 SELECT 'par_' || n, 'own_' || n % 2000 + 1, 'dev_' || n, 2000000000, 'open' FROM generate_series(1, 4000) AS n;
+INSERT INTO unread_questions SELECT 'key_' || n, 'tok_' || n, int4send(n), '', 2000000000, NULL
+FROM generate_series(1, 4000) AS n;
 INSERT INTO setup_codes SELECT int4send(n), NULL, true, 2000000000, NULL FROM generate_series(1, 4000) AS n;
 INSERT INTO installation SELECT 'name ' || n, 'x' FROM generate_series(1, 2000) AS n;
 """
@@ -204,6 +208,18 @@ async def use_tokens(store: PostgresStore, phone: Device, token: Token) -> None:
     await store.drop_reminder(token.id, reminder.id)
 
 
+async def use_unread_questions(address: str, token: Token) -> None:
+    backing = await open_postgres(address)
+    assert backing.unread is not None
+    for key in ("first", "same again"):  # no process has said that it is there
+        question = UnreadQuestion(key, token.id, b"content", b"repeat", float(NOW))
+        assert await backing.unread.begin(question) == "first"
+    await backing.unread.keep("first", float(NOW))
+    assert len(await backing.unread.claim_due(float(NOW), NOW + 30.0)) == 1
+    await backing.unread.drop("first")
+    await backing.store.close()
+
+
 async def use_emergencies(store: PostgresStore, phone: Device, token: Token) -> None:
     emergency = make_emergency(token, callback="https://ops.example/")
     await store.add_emergency(emergency, [b"tag"], [(phone.id, b"again")], [])
@@ -219,7 +235,7 @@ async def use_emergencies(store: PostgresStore, phone: Device, token: Token) -> 
     await store.note_called_back(emergency.receipt, NOW)
 
 
-async def use_every_verb(store: PostgresStore, connection: Connection) -> None:
+async def use_every_verb(store: PostgresStore, connection: Connection, address: str) -> None:
     """Call each verb, so that each of its statements is sent."""
     phone, token = await found_owner(store)
     desktop = await join(store, phone.owner_id, device_class="desktop")
@@ -228,6 +244,7 @@ async def use_every_verb(store: PostgresStore, connection: Connection) -> None:
     await use_devices(store, phone, connection)
     await use_tokens(store, phone, token)
     await use_emergencies(store, phone, token)
+    await use_unread_questions(address, token)
     await store.record_activity({token.id: NOW, "tok_gone": NOW}, {phone.id: NOW})
     while await store.sweep(NOW + 600, 1):
         pass
@@ -276,7 +293,7 @@ async def test_no_statement_goes_through_a_whole_table(address: str, recorder: R
     store = await PostgresStore.open(address, QueueLimits(relayed_entries=2, relayed_bytes=150))
     listening = (await recorder.open(address)).connection
     try:
-        await use_every_verb(store, listening)
+        await use_every_verb(store, listening, address)
     finally:
         await listening.close()
         await store.close()

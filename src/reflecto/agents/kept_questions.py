@@ -8,10 +8,10 @@ same call is a new question, however soon it comes.
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 import anyio
 
@@ -52,6 +52,11 @@ class KeptQuestion:
             raise NotAskedError
         return self.question
 
+    def may_be_asked(self, error: BaseException) -> bool:
+        """Return whether it may be on the phone, after this error: not where the server has refused it."""
+        was_refused = isinstance(error, ReflectoError) and not error.idempotency_key
+        return self.question is not None or not was_refused
+
     async def ask(self, key: str, timeout_seconds: float) -> Question:
         """Ask under this key, or find what was asked under it. Raises: ReflectoError."""
         self.question = await self.client.create(
@@ -72,6 +77,18 @@ class KeptQuestion:
             await self.client.cancel(question, timeout=WITHDRAW_SECONDS)
 
 
+class QuestionKeeper(Protocol):
+    """Where questions are kept whose results were lost."""
+
+    def asking(
+        self, content: Content, client: AsyncReflecto, seconds: float, /
+    ) -> AbstractAsyncContextManager[KeptQuestion]:
+        """Give a new question, or the kept one of the same content. If the block fails or is cancelled, it is kept.
+
+        The block takes at most `seconds`.
+        """
+
+
 class KeptQuestions:
     """All of one process. `pause` waits so many seconds, or less if the process is about to end.
 
@@ -85,8 +102,8 @@ class KeptQuestions:
         self._kept: list[KeptQuestion] = []
         self.withdrawals: set[asyncio.Task[None]] = set()
 
-    @contextmanager
-    def asking(self, content: Content, client: AsyncReflecto) -> Iterator[KeptQuestion]:
+    @asynccontextmanager
+    async def asking(self, content: Content, client: AsyncReflecto, _seconds: float) -> AsyncIterator[KeptQuestion]:
         """Give a new question, or the kept one of the same content. If the block fails or is cancelled, it is kept."""
         kept = self._take(content) or KeptQuestion(content, client)
         kept.client = client
@@ -94,8 +111,7 @@ class KeptQuestions:
         try:
             yield kept
         except BaseException as error:
-            was_refused = isinstance(error, ReflectoError) and not error.idempotency_key
-            if kept.question or not was_refused:
+            if kept.may_be_asked(error):
                 self._keep(kept)
             raise
         finally:

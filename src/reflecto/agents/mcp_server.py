@@ -10,7 +10,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from reflecto.agents.kept_questions import KeptQuestions
+from reflecto.agents.kept_questions import QuestionKeeper
 from reflecto.agents.mcp_tools import INSTRUCTIONS, TOOLS, Tool
 from reflecto.agents.tool_calls import Caller, ToolCall
 from reflecto.agents.tool_models import schema_of
@@ -27,9 +27,9 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 def build_server(
-    caller_of: Callable[[Context], Caller], clock: WaitClock, kept_questions: KeptQuestions
+    caller_of: Callable[[Context], Caller], clock: WaitClock, keeper_of: Callable[[Context], QuestionKeeper]
 ) -> Server[dict[str, Any]]:
-    """Return the server. `caller_of` tells who makes a request."""
+    """Return the server. `caller_of` tells who makes a request, `keeper_of` where questions of it are kept."""
     advertised = advertised_tools()
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -41,7 +41,8 @@ def build_server(
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}")
         try:
             arguments = msgspec.convert(params.arguments or {}, tool.takes)
-            result = await tool.run(ToolCall(caller_of(context), _reporter(context), clock, kept_questions), arguments)
+            call = ToolCall(caller_of(context), _reporter(context), clock, keeper_of(context))
+            result = await tool.run(call, arguments)
         except msgspec.ValidationError as error:
             return _failure("invalid_arguments", str(error))
         except ReflectoError as error:

@@ -38,7 +38,7 @@ async def serve_stdio(url: str, token: str) -> None:
     clock = _RealTime()
     kept_questions = KeptQuestions(clock.pause)
     async with AsyncReflecto(url, token) as client:
-        server = build_server(lambda _: Caller("", client, str(Path.cwd())), clock, kept_questions)
+        server = build_server(lambda _: Caller("", client, str(Path.cwd())), clock, lambda _: kept_questions)
         leaving = _leave_on_signals(kept_questions)
         try:
             async with stdio_server() as (reading, writing):

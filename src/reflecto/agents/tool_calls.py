@@ -11,7 +11,7 @@ from reflecto.agents import tool_models as models
 from reflecto.agents.asking import Asked, ask_and_wait, ask_until_ended
 from reflecto.agents.claude_code import AGENT, TURN
 from reflecto.agents.hook_call import TETHER_SECONDS
-from reflecto.agents.kept_questions import Content, KeptQuestion, KeptQuestions
+from reflecto.agents.kept_questions import Content, KeptQuestion, QuestionKeeper
 from reflecto.agents.permission import DENIED, permission_call
 from reflecto.agents.tool_wait import HOLD_SECONDS, Report, ToolWait, WaitClock, answered_result, closed_result
 from reflecto.client.aio import AsyncReflecto
@@ -39,7 +39,7 @@ class ToolCall:
     caller: Caller
     report: Report
     clock: WaitClock
-    kept_questions: KeptQuestions
+    kept_questions: QuestionKeeper
 
     def wait(self, seconds: float | None = None) -> ToolWait:
         """Return a wait that begins now and is over after `seconds`, by default when agents' clients give up."""
@@ -88,7 +88,7 @@ async def ask_user(call: ToolCall, arguments: models.AskUser) -> models.Question
     """Ask, and wait for the tap. A call that repeats one whose result was lost finds its question."""
     wait = call.wait()
     content = Content(call.caller.name, arguments.question, arguments.choices, arguments.expires_in, arguments.tether)
-    with call.kept_questions.asking(content, call.caller.client) as kept:
+    async with call.kept_questions.asking(content, call.caller.client, HOLD_SECONDS) as kept:
         return await ask_and_wait(_ToolQuestion(call, kept, wait), kept.key)
 
 
@@ -106,7 +106,7 @@ async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> 
     )
     wait = call.wait(PERMISSION_SECONDS)
     try:
-        with call.kept_questions.asking(content, call.caller.client) as kept:
+        async with call.kept_questions.asking(content, call.caller.client, PERMISSION_SECONDS) as kept:
             result = await ask_until_ended(_ToolQuestion(call, kept, wait, REPLY_SECONDS), kept.key)
     except ReflectoError as error:
         return models.PermissionDecision(

@@ -17,6 +17,7 @@ from reflecto.contract.errors import INVALID_JSON, NOT_FOUND, UNAVAILABLE
 from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
 from reflecto.contract.limits import MCP_BODY_MAX_BYTES
 from reflecto.core.clock import Clock
+from reflecto.core.ports.unread import UnreadQuestions
 from reflecto.core.ports.wakeups import Wakeups
 from reflecto.core.sender import Sender
 
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 class McpEndpoint:
     """Answers calls of /mcp. `closed` is set when the server begins to stop: held calls then return what they know."""
 
-    def __init__(self, wakeups: Wakeups, clock: Clock, closed: asyncio.Event) -> None:
+    def __init__(
+        self, wakeups: Wakeups, clock: Clock, closed: asyncio.Event, unread: UnreadQuestions | None = None
+    ) -> None:
         self._wakeups = wakeups
+        self._unread = unread
         self._clock = clock
         self._closed = closed
         self._starting: asyncio.Task[McpService] | None = None
@@ -55,7 +59,7 @@ class McpEndpoint:
 
     async def _start(self) -> "McpService":
         module = await asyncio.to_thread(import_module, "reflecto.api.mcp_service")
-        service: McpService = module.McpService(self._wakeups, self._clock, self._closed)
+        service: McpService = module.McpService(self._wakeups, self._clock, self._closed, self._unread)
         await service.start()
         return service
 

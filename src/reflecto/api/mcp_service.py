@@ -11,15 +11,17 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive
 
-from reflecto.agents.kept_questions import KeptQuestions
+from reflecto.agents.kept_questions import KeptQuestions, QuestionKeeper
 from reflecto.agents.mcp_server import Context, build_server
 from reflecto.agents.tool_calls import Caller
 from reflecto.api.http import Call
 from reflecto.api.mcp_exchanges import Exchanges, McpCaller
+from reflecto.api.mcp_unread import SharedQuestions
 from reflecto.client.aio import AsyncReflecto
 from reflecto.client.errors import AnswerTimeout
 from reflecto.contract.limits import MCP_BODY_MAX_BYTES
 from reflecto.core.clock import Clock
+from reflecto.core.ports.unread import UnreadQuestions
 from reflecto.core.ports.wakeups import Wakeups
 
 _RETRY_SECONDS: Final = 5.0  # a store that is busy or full; the agent is told soon
@@ -28,14 +30,20 @@ _ROUTER_KEY: Final = "router"  # where starlette puts the app that routed the re
 
 
 class McpService:
-    """Serves requests between `start` and `close`, each on its own: a restart in between is not noticed."""
+    """Serves requests between `start` and `close`, each on its own: a restart in between is not noticed.
 
-    def __init__(self, wakeups: Wakeups, clock: Clock, closed: asyncio.Event) -> None:
+    `unread` is where several processes keep questions whose results were lost; None: this is the only one.
+    """
+
+    def __init__(
+        self, wakeups: Wakeups, clock: Clock, closed: asyncio.Event, unread: UnreadQuestions | None = None
+    ) -> None:
         self._wait_clock = _ServerTime(clock, closed)
-        self._kept_questions = KeptQuestions(self._wait_clock.pause)
+        own = KeptQuestions(self._wait_clock.pause)
+        self._kept_questions = own if unread is None else SharedQuestions(unread, clock, closed)
         self._exchanges = Exchanges(wakeups)
         self._manager = StreamableHTTPSessionManager(
-            build_server(self._caller_of, self._wait_clock, self._kept_questions),
+            build_server(self._caller_of, self._wait_clock, self._keeper_of),
             stateless=True,
             # No check of Host and Origin: a page that a browser was lured to has no token, and no ambient one exists.
             security_settings=None,
@@ -68,6 +76,12 @@ class McpService:
         async with self._manager.run():
             started.set()
             await self._ending.wait()
+
+    def _keeper_of(self, context: Context) -> QuestionKeeper:
+        if isinstance(self._kept_questions, KeptQuestions):
+            return self._kept_questions
+        caller: McpCaller = cast("Request", context.request).scope[_CALLER_KEY]
+        return self._kept_questions.of_token(caller.token)
 
     def _caller_of(self, context: Context) -> Caller:
         scope = cast("Request", context.request).scope

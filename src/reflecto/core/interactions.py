@@ -158,6 +158,12 @@ class Interactions:
             if interaction.owner_id == owner_id:
                 await self._cancel(interaction, "revoked")
 
+    async def withdraw_repeat(self, token_id: str, repeat_mark: bytes) -> None:
+        """Cancel what the token still asks under this mark, if it was asked at all; an answer that wins stays."""
+        interaction = await self._store.find_repeat(token_id, repeat_mark, self._clock.now())
+        if interaction is not None:
+            await self._cancel(interaction, "withdrawn")
+
     async def tell_expired(self) -> None:
         """Log the questions that expired since the last call: nothing else happens when one does."""
         now = self._clock.now()

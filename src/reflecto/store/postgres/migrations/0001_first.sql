@@ -240,6 +240,19 @@ ALTER TABLE kept_replies ALTER COLUMN sealed SET STORAGE EXTERNAL; -- ciphertext
 CREATE INDEX kept_replies_by_owner ON kept_replies (owner_id, expires_at);
 CREATE INDEX kept_replies_by_expiry ON kept_replies (expires_at);
 
+-- Questions of agents over `/mcp` whose results were not handed over yet, or were lost; `process_id` is asking it now.
+-- `content_mark` and `repeat_mark` are made with the token, so nothing can be read here.
+CREATE TABLE unread_questions (
+    key          text PRIMARY KEY,
+    token_id     text NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,
+    content_mark bytea NOT NULL,
+    repeat_mark  bytea NOT NULL,
+    withdraw_at  double precision NOT NULL,
+    process_id   text
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX unread_questions_by_content ON unread_questions (token_id, content_mark);
+CREATE INDEX unread_questions_by_end ON unread_questions (withdraw_at);
+
 CREATE TABLE monthly_counts (
     token_id text PRIMARY KEY REFERENCES tokens (id) ON DELETE CASCADE,
     month    text NOT NULL,
