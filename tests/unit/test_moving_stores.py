@@ -19,8 +19,9 @@ from tests.builders import NOW, make_delivery
 from tests.databases import Databases
 from tests.store_conformance.world import created, found_owner, join
 
-# What a server's processes say of themselves while they run, and what a database says of itself.
-STAYS = {"schema", "epoch", "writers", "processes", "presence", "news", "counts", "load"}
+# What a server's processes say of themselves and of their agents' calls while they run, and what a database says of
+# itself.
+STAYS = {"schema", "epoch", "writers", "processes", "presence", "news", "counts", "load", "unread_questions"}
 
 
 @pytest.fixture
