@@ -9,12 +9,14 @@ from typing import ClassVar
 
 from reflecto.config import Settings
 from reflecto.core.clock import Clock, StoreClock, SystemClock
+from reflecto.core.ports.call_places import CallPlaces
 from reflecto.core.ports.counting import Counters
 from reflecto.core.ports.presence import Presence
 from reflecto.core.ports.push_lines import PushLines
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.unread import UnreadQuestions
 from reflecto.core.rules.queue_room import QueueLimits
+from reflecto.store.memory.call_places import MemoryCallPlaces
 from reflecto.store.memory.counters import MemoryCounters
 from reflecto.store.memory.presence import MemoryPresence
 from reflecto.store.memory.push_lines import MemoryPushLines
@@ -41,6 +43,7 @@ class Backing:
     presence: Presence
     counters: Counters
     push_lines: PushLines
+    call_places: CallPlaces
     clock: Clock
     unread: UnreadQuestions | None = None
     is_shared: bool = False
@@ -56,6 +59,7 @@ def backing_in_memory(store: Store, clock: Clock) -> Backing:
         presence=MemoryPresence(),
         counters=MemoryCounters(store),
         push_lines=MemoryPushLines(),
+        call_places=MemoryCallPlaces(),
         clock=clock,
     )
 
@@ -85,6 +89,7 @@ async def open_postgres(
     Raises: StoreAddressError; StoreUnavailableError; NewerDatabaseError.
     """
     from reflecto.store.postgres.addresses import DatabaseAddressError  # noqa: PLC0415  only where it is the store
+    from reflecto.store.postgres.call_places import PostgresCallPlaces  # noqa: PLC0415  the same
     from reflecto.store.postgres.database import Database  # noqa: PLC0415  the same
     from reflecto.store.postgres.store import PostgresStore  # noqa: PLC0415  the same
     from reflecto.store.postgres.unread_questions import PostgresUnreadQuestions  # noqa: PLC0415  the same
@@ -101,6 +106,7 @@ async def open_postgres(
         presence=database.presence,
         counters=database.counters,
         push_lines=database.push_lines,
+        call_places=PostgresCallPlaces(database),
         unread=PostgresUnreadQuestions(database),
         clock=clock or store_clock,
         is_shared=True,

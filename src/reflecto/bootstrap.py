@@ -155,7 +155,7 @@ class Services(UseCases):
             callbacks=callbacks,
             callback_allow_private=push.callback_allow_private,
             pushover_reader=PushoverReader(),
-            open_calls=OpenCalls(),
+            open_calls=OpenCalls(backing.call_places),
             mcp=McpEndpoint(hub, clock, hub.closed, backing.unread),
             unread=None if backing.unread is None else Unread(backing.unread, interactions, clock),
             health={"status": "ok", "version": version(), "app": bundle_state(), "repeats": IDEMPOTENCY_KEY_HEADER},

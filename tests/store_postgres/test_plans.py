@@ -79,6 +79,7 @@ INSERT INTO pairings (id, owner_id, phone_id, expires_at, status)
 SELECT 'par_' || n, 'own_' || n % 2000 + 1, 'dev_' || n, 2000000000, 'open' FROM generate_series(1, 4000) AS n;
 INSERT INTO unread_questions SELECT 'key_' || n, 'tok_' || n, int4send(n), '', 2000000000, NULL
 FROM generate_series(1, 4000) AS n;
+INSERT INTO call_places SELECT 'tok_' || n, int4send(n), 0, 'prc_1', NULL FROM generate_series(1, 4000) AS n;
 INSERT INTO setup_codes SELECT int4send(n), NULL, true, 2000000000, NULL FROM generate_series(1, 4000) AS n;
 INSERT INTO installation SELECT 'name ' || n, 'x' FROM generate_series(1, 2000) AS n;
 """
@@ -217,6 +218,10 @@ async def use_unread_questions(address: str, token: Token) -> None:
     await backing.unread.keep("first", float(NOW))
     assert len(await backing.unread.claim_due(float(NOW), NOW + 30.0)) == 1
     await backing.unread.drop("first")
+    assert await backing.call_places.take(token.id, b"call") == 0
+    await backing.call_places.put_question(token.id, b"call", 0, "int_1")
+    await backing.call_places.first_question(token.id, b"call")
+    await backing.call_places.give_back(token.id, b"call", 0)
     await backing.store.close()
 
 

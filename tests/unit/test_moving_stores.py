@@ -21,7 +21,18 @@ from tests.store_conformance.world import created, found_owner, join
 
 # What a server's processes say of themselves and of their agents' calls while they run, and what a database says of
 # itself.
-STAYS = {"schema", "epoch", "writers", "processes", "presence", "news", "counts", "load", "unread_questions"}
+STAYS = {
+    "schema",
+    "epoch",
+    "writers",
+    "processes",
+    "presence",
+    "news",
+    "counts",
+    "load",
+    "unread_questions",
+    "call_places",
+}
 
 
 @pytest.fixture

@@ -1,46 +1,59 @@
 """Which calls of an agent's tools wait for a tap right now. Source: hooks.md."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import count
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
+from reflecto.core.ports.call_places import CallPlaces
+from reflecto.core.ports.store import StoreUnavailableError
+from reflecto.core.sender import Sender
+
 
 class Place(msgspec.Struct):
-    """One call of a tool that waits: its number among those that look the same, and what it asks now."""
+    """One call of a tool that waits: its number among those that look the same. `call_mark` None: it is told apart by nobody."""
 
-    number: int
-    question_id: str | None = None
+    places: CallPlaces
+    token_id: str
+    call_mark: bytes | None
+    number: int = 0
+
+    async def put_question(self, question_id: str) -> None:
+        """Note what the call asks now. Raises: StoreUnavailableError."""
+        if self.call_mark is not None:
+            await self.places.put_question(self.token_id, self.call_mark, self.number, question_id)
 
 
 class OpenCalls:
-    """The calls of tools that wait here right now. Two that look the same at the same time are two questions."""
+    """The calls of tools that wait right now. Two that look the same at the same time are two questions."""
 
-    def __init__(self) -> None:
-        self._places: dict[tuple[str, str], list[Place]] = {}
+    def __init__(self, places: CallPlaces) -> None:
+        self._places = places
 
-    @contextmanager
-    def claim(self, token_id: str, call_id: str | None) -> Iterator[Place]:
-        """Give a call the lowest free number among those that look the same, while the block runs."""
-        if call_id is None:
-            yield Place(0)
+    @asynccontextmanager
+    async def claim(self, sender: Sender, call_id: str | None) -> AsyncIterator[Place]:
+        """Give a call the lowest free number among those that look the same, while the block runs.
+
+        Raises: StoreUnavailableError.
+        """
+        place = Place(self._places, sender.token.id, _mark(sender, call_id))
+        if place.call_mark is None:
+            yield place
             return
-        key = (token_id, call_id)
-        places = self._places.setdefault(key, [])
-        taken = {place.number for place in places}
-        place = Place(next(number for number in count() if number not in taken))
-        places.append(place)
+        place.number = await self._places.take(place.token_id, place.call_mark)
         try:
             yield place
         finally:
-            places.remove(place)
-            if not places:
-                del self._places[key]
+            with suppress(StoreUnavailableError):  # such a place ends with this process
+                giving = asyncio.create_task(self._places.give_back(place.token_id, place.call_mark, place.number))
+                await asyncio.shield(giving)
 
-    def first_question(self, token_id: str, call_id: str) -> str | None:
-        """Return what the longest waiting of the calls with this id asks."""
-        for place in self._places.get((token_id, call_id), ()):
-            if place.question_id is not None:
-                return place.question_id
-        return None
+    async def first_question(self, sender: Sender, call_id: str) -> str | None:
+        """Return what the longest waiting of the calls with this id asks. Raises: StoreUnavailableError."""
+        mark = _mark(sender, call_id)
+        return None if mark is None else await self._places.first_question(sender.token.id, mark)
+
+
+def _mark(sender: Sender, call_id: str | None) -> bytes | None:
+    return None if call_id is None else sender.keys.mark("content", call_id.encode())

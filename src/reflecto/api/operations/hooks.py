@@ -48,11 +48,11 @@ async def _decide(call: Admitted[Sender, None], hook: HookCall) -> Reply:
         await use_cases.messages.send(sender, SendRequest(message=hook.notice.message, title=hook.notice.title))
     until = use_cases.clock.now() + _timeout_seconds(call) - REPLY_SECONDS
     if hook.ends is not None:
-        question_id = use_cases.open_calls.first_question(sender.token.id, hook.ends)
+        question_id = await use_cases.open_calls.first_question(sender, hook.ends)
         if question_id is not None:
             await _withdraw(use_cases.interactions, sender, question_id)
         return Reply(200, {})
-    with use_cases.open_calls.claim(sender.token.id, hook.call_id) as place:
+    async with use_cases.open_calls.claim(sender, hook.call_id) as place:
         ask = partial(_Question, use_cases.interactions, sender, use_cases.clock, until, place)
         return Reply(200, await decide(hook, place.number, ask))
 
@@ -94,7 +94,8 @@ class _Question(msgspec.Struct):
             state = await self.interactions.read(self.sender, asked.interaction_id)
             if state.status != "pending":
                 return Asked(asked.interaction_id, is_open=False)
-        self.id = self.place.question_id = asked.interaction_id
+        self.id = asked.interaction_id
+        await self.place.put_question(self.id)
         return Asked(self.id)
 
     async def wait(self) -> InteractionState:

@@ -290,6 +290,18 @@ CREATE UNLOGGED TABLE presence (
 );
 CREATE INDEX presence_by_process ON presence (process_id);
 
+-- Calls of agents' hooks that wait for a tap: those that look the same have different numbers.
+CREATE UNLOGGED TABLE call_places (
+    token_id    text NOT NULL,
+    call_mark   bytea NOT NULL,
+    number      integer NOT NULL,
+    process_id  text NOT NULL,
+    question_id text,
+    taken_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (token_id, call_mark, number)
+);
+CREATE INDEX call_places_by_process ON call_places (process_id);
+
 -- How often something happened in one slot of a window: see `counters.py`. Times are Unix seconds; a slot counts until
 -- `live_until`, and is swept after `kept_until`, which the hits of a slot leave as it is.
 CREATE UNLOGGED TABLE counts (
