@@ -12,7 +12,7 @@ from reflecto.core.sender import Sender
 
 
 class Place(msgspec.Struct):
-    """One call of a tool that waits: its number among those that look the same. `call_mark` None: it is told apart by nobody."""
+    """One call of a tool that waits, and its number among those that look the same; without a mark it is alone."""
 
     places: CallPlaces
     token_id: str

@@ -1,4 +1,4 @@
-"""`core.ports.call_places.CallPlaces` among several processes: a row for each call, as long as its process lives."""
+"""`core.ports.call_places.CallPlaces` among several processes: a row for each call, while its process lives."""
 
 from typing import Final
 
