@@ -10,7 +10,7 @@ import pytest
 
 from reflecto.contract.limits import JSON_BODY_MAX_BYTES
 from tests.actors import DeviceActor, Program
-from tests.builders import NOW
+from tests.builders import NOW, enrolment_body
 from tests.fakes import BOUND_SECONDS
 from tests.running import RunningServer
 from tests.sync_reader import drain
@@ -119,6 +119,21 @@ async def test_the_byte_order_mark_of_windows_is_no_part_of_a_body(
 async def test_the_mark_before_a_field_of_a_form_is_none_of_it(phone: DeviceActor, sender: Program):
     assert (await sender.call("POST", "/v1/send", files={"message": (None, b"\xef\xbb\xbfDone")})).status_code == 200
     assert (await drain(phone, 2))[-1].payload["message"] == "Done"
+
+
+NUL_IN_LABELS = ["\0", "a\0b", "CI\0"]
+
+
+@pytest.mark.parametrize("label", NUL_IN_LABELS)
+async def test_a_label_with_a_nul_is_refused_wherever_one_is_given(
+    server: RunningServer, phone: DeviceActor, label: str
+):
+    refused = [
+        await server.http.post("/v1/enroll", json=enrolment_body(await server.invite(), label=label)),
+        await phone.call("PATCH", "/v1/devices/self", json={"label": label}),
+        await phone.call("POST", "/v1/tokens", json={"label": label}),
+    ]
+    assert [(each.status_code, each.json()["error"]["code"]) for each in refused] == [(400, "invalid_label")] * 3
 
 
 COMPRESSED: list[tuple[str, str]] = [

@@ -57,6 +57,20 @@ async def source(tmp_path: Path) -> Path:
     return folder
 
 
+async def test_a_label_with_a_nul_which_postgresql_refuses_moves_without_it(tmp_path: Path, database: str):
+    folder = tmp_path / "source"
+    folder.mkdir()
+    store = await open_store(Settings(data=folder))
+    await load_keys(store, folder)
+    phone, _ = await found_owner(store, label="Pix\0el 9\0")
+    await store.close()
+    await move(str(folder), database, Settings(data=folder))
+    moved = await open_store(Settings(data=folder, store=database), is_server=False)
+    (found,) = await moved.list_devices(phone.owner_id)
+    await moved.close()
+    assert found.label == "Pixel 9"
+
+
 async def rows_in(database: str) -> dict[str, int]:
     """Count the rows of each table that moves."""
     connection = await asyncpg.connect(database)

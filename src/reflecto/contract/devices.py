@@ -30,7 +30,7 @@ from reflecto.contract.notes import (
     of_32_bytes,
 )
 from reflecto.contract.tokens import NewToken
-from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
+from reflecto.contract.wire import NOT_BLANK_NO_NUL, Request, is_not_blank
 
 # Of RFC 8291, appendix A.
 PUSH_KEY_EXAMPLE: Final = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
@@ -53,7 +53,7 @@ DeviceClass = Annotated[
     Literal["phone", "desktop"],
     note("Phones are asked; desktops are only told", "phone", enum=["phone", "desktop"]),
 ]
-Label = Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS, pattern=NOT_BLANK), LABEL]
+Label = Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS, pattern=NOT_BLANK_NO_NUL), LABEL]
 Feature = Annotated[str, Meta(min_length=1, max_length=FEATURE_MAX_CHARS, pattern="^[a-z0-9_.-]+$")]
 Features = Annotated[
     tuple[Feature, ...],

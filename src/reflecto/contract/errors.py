@@ -285,7 +285,10 @@ INVALID_SIGNING_KEY: Final = _row(
     "invalid_signing_key", 400, "signing_key must be an Ed25519 public key in base64", _FIX_FIELD
 )
 INVALID_LABEL: Final = _row(
-    "invalid_label", 400, f"label must be 1 to {limits.LABEL_MAX_CHARS} characters and not blank", _FIX_FIELD
+    "invalid_label",
+    400,
+    f"label must be 1 to {limits.LABEL_MAX_CHARS} characters, not blank and without NUL",
+    _FIX_FIELD,
 )
 INVALID_TYPE: Final = _row("invalid_type", 400, "type must be one of android, extension, web, cli", _FIX_FIELD)
 INVALID_CLASS: Final = _row(

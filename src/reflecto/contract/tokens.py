@@ -10,7 +10,7 @@ from msgspec import Meta
 from reflecto.contract import errors
 from reflecto.contract.limits import LABEL_MAX_CHARS
 from reflecto.contract.notes import TIME, Note, a_time, an_id, note
-from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
+from reflecto.contract.wire import NOT_BLANK_NO_NUL, Request, is_not_blank
 
 Priority = Literal["min", "low", "default", "high", "urgent"]
 Scope = Literal["send", "ask", "ring", "remind", "files"]
@@ -50,7 +50,7 @@ class CreateTokenRequest(Request, frozen=True, kw_only=True):
     }
     field_checks: ClassVar = {"label": is_not_blank, "scopes": lambda scopes: len(set(scopes)) == len(scopes)}
 
-    label: Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS, pattern=NOT_BLANK), _LABEL]
+    label: Annotated[str, Meta(min_length=1, max_length=LABEL_MAX_CHARS, pattern=NOT_BLANK_NO_NUL), _LABEL]
     priority_cap: Annotated[Priority | None, _CAP] = None
     scopes: Annotated[tuple[Scope, ...], Meta(min_length=1), _SCOPES, Note(uniqueItems=True)] = SCOPES
     test: Annotated[bool, _TEST] = False

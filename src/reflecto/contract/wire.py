@@ -20,6 +20,8 @@ M = TypeVar("M", bound="Request")
 
 IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"  # of every request that creates and has no key in its body
 NOT_BLANK: Final = r"\S"  # as much of `is_not_blank` as a schema can say
+# The same of a text that the store keeps readable; PostgreSQL keeps no NUL.
+NOT_BLANK_NO_NUL: Final = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
 
 
 def is_not_blank(text: str) -> bool:

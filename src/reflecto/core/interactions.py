@@ -191,7 +191,8 @@ class Interactions:
         """
         require_phone(device)
         now = self._clock.now()
-        interaction = await self._store.find_interaction(interaction_id, now)
+        known = is_id(interaction_id, "int")
+        interaction = await self._store.find_interaction(interaction_id, now) if known else None
         if interaction is None or interaction.owner_id != device.owner_id or interaction.test:
             raise ApiError(NOT_FOUND)
         if request.choice_index >= interaction.choice_count:

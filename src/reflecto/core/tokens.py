@@ -140,9 +140,9 @@ class Tokens:
         require_phone(device)
         known = is_id(token_id, "tok")
         revoked = known and await self._store.revoke_token(device.owner_id, token_id, self._clock.now())
-        # Also where there was nothing to revoke: an earlier try may have got no further than that.
-        await self._interactions.withdraw_all(device.owner_id, token_id)
-        await self._emergencies.cancel_all(device.owner_id, token_id)
+        if known:  # also where there was nothing to revoke: an earlier try may have got no further than that
+            await self._interactions.withdraw_all(device.owner_id, token_id)
+            await self._emergencies.cancel_all(device.owner_id, token_id)
         if not revoked:
             raise ApiError(NOT_FOUND)
         TOKEN_REVOKED.log(token=token_id, owner=device.owner_id, by=device.id)

@@ -73,11 +73,14 @@ class TableSum:
 
 
 async def moved_rows(source: Source, table: str, columns: Sequence[str]) -> AsyncIterator[Row]:
-    """Yield the rows of a table that are the same in both stores."""
+    """Yield the rows of a table that are the same in both stores.
+
+    PostgreSQL keeps no NUL in a text, and old labels may have one: it is left out at both ends.
+    """
     is_facts = table == "installation"
     async for row in source.rows(table, columns):
         if not is_facts or row[columns.index("name")] != EPOCH_FACT:
-            yield row
+            yield [each.replace("\0", "") if isinstance(each, str) else each for each in row]
 
 
 async def copy_table(source: Source, target: Target, table: str, columns: Sequence[str]) -> TableSum:

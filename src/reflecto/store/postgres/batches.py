@@ -6,6 +6,7 @@ Each batch locks its owners, loads what its verbs need, lets each verb judge in 
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import count
 from typing import Any, Final, TypeVar, cast
 
@@ -14,7 +15,7 @@ import asyncpg
 from reflecto.core.ports.store import AlreadyKeptError, StoreUnavailableError
 from reflecto.store.postgres.connection import Connection
 from reflecto.store.postgres.facts import Facts
-from reflecto.store.postgres.locking import Locking
+from reflecto.store.postgres.locking import HELD_SECONDS, Locking
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.news import NewsFeed
 from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, NobodyWaitsError, Waiting
@@ -102,7 +103,7 @@ class Batches:
     async def _settle(self, batch: list[_Verb]) -> None:
         """Commit the batch and hand out what came of it; where that fails, each verb by itself.
 
-        Where another process has hung with an owner locked, the others' verbs do not wait for it a second time.
+        Where another transaction holds an owner for long, only that owner's verbs wait for it, behind all others.
         """
         runs = count()
         try:
@@ -125,9 +126,19 @@ class Batches:
                     verb.fail(result)
                 else:
                     verb.succeed(result)
-            for verb in held:
-                verb.is_undecided = bool
-            self._waiting += held
+            await self._put_off(held, is_all=not results)
+
+    async def _put_off(self, held: list[_Verb], *, is_all: bool) -> None:
+        """Do what was held later, behind all others; where there is nothing else to do, after a moment."""
+        for verb in held:
+            verb.is_undecided = bool
+        if held and is_all and not self._waiting:
+            if not self._closed:
+                self._arrived.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HELD_SECONDS):
+                    await self._arrived.wait()
+        self._waiting += held
 
     async def _fail(self, batch: list[_Verb], error: Exception) -> None:
         """Hand out the error to all, or where it may be of one verb's rules or statements, try each by itself."""
@@ -149,7 +160,9 @@ class Batches:
         for verb in live:
             verb.is_undecided = self._writer.is_undecided
         facts = await self._locking.lock(connection, [verb.needs for verb in live], idle_only=idle_only)
-        held = [verb for verb in live if idle_only and not self._locking.are_locked(verb.needs, facts)]
+        if idle_only:
+            self._locking.note_held(facts)
+        held = [verb for verb in live if self._locking.is_left_out(verb.needs, facts)]
         results = [(verb, _judge(verb, facts)) for verb in live if verb not in held]
         await write(connection, facts)
         self._has_news = bool(facts.changed)

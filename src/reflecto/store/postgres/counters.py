@@ -17,7 +17,7 @@ import asyncpg
 from reflecto.core.ports.counting import CounterStanding, Hit, Window
 from reflecto.core.ports.store import StoreUnavailableError
 from reflecto.core.rules.months import month_of, next_month_at
-from reflecto.store.postgres.connection import LOST, Connection
+from reflecto.store.postgres.connection import Connection, is_lost
 from reflecto.store.postgres.reads import Gathered, Reads
 from reflecto.store.postgres.waiting import WAITING_MAX, Waiting
 
@@ -158,16 +158,17 @@ class PostgresCounters:
                 if tries < TRIES_MAX:
                     continue
                 _fail(group, error)
-            except LOST:
+            except Exception as error:
+                if not is_lost(error, connection):
+                    logger.error("store unavailable: %s", error)  # noqa: TRY400  the statement says what was wrong
+                    _fail(group, error)
+                    return
                 if work is _take_back:
                     for each in group:
                         each.succeed(None)
                 else:
                     queue[:0] = group
                 raise
-            except asyncpg.PostgresError as error:
-                logger.error("store unavailable: %s", error)  # noqa: TRY400  the statement says what was wrong
-                _fail(group, error)
             return
 
     async def _standing(self, window: Window, key: str, now: float) -> CounterStanding:

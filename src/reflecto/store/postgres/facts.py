@@ -16,8 +16,8 @@ from reflecto.store.postgres.queue_facts import QueueFacts
 class Facts(QueueFacts, QuestionFacts):
     """What was loaded, with the changes that verbs have made to it so far: the next verb sees those.
 
-    `owners`: those that exist, which are locked. `tokens`: the live ones of those that verbs named.
-    `replies`: those kept for repeats.
+    `owners`: those that exist and are locked. `left_out`: those that another transaction holds, and nobody waited for.
+    `tokens`: the live ones of those that verbs named. `replies`: those kept for repeats.
     """
 
     def __init__(self, bounds: QueueLimits, floor: int, owners: Collection[str]) -> None:
@@ -25,5 +25,6 @@ class Facts(QueueFacts, QuestionFacts):
         QueueFacts.__init__(self, bounds, floor, changed=changed)
         QuestionFacts.__init__(self, changed)
         self.owners = frozenset(owners)
+        self.left_out: frozenset[str] = frozenset()
         self.tokens: set[str] = set()
         self.replies = KeptReplies()

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 import asyncpg
 
 from reflecto.core.ports.store import StoreUnavailableError
-from reflecto.store.postgres.connection import LOST, Connection
+from reflecto.store.postgres.connection import LOST, Connection, is_lost
 
 STUCK_SECONDS: Final = 5.0
 PAUSE_SECONDS: Final = 0.2  # before another connection is tried
@@ -82,7 +82,12 @@ class Listener:
             except (*LOST, asyncpg.PostgresError, StoreUnavailableError) as error:
                 if self._closed:
                     return
-                self._report(None if isinstance(error, LOST) else str(error))
+                self._report(None if is_lost(error, self._connection) else str(error))
+                self._drop()
+                await _pause()
+                continue
+            except Exception:  # whatever it was: without this connection nothing is counted or heard any more
+                logger.exception("what the processes share failed, and begins anew")
                 self._drop()
                 await _pause()
                 continue

@@ -155,6 +155,8 @@ class Primary:
             connection.terminate()
             if isinstance(error, asyncpg.LockNotAvailableError):
                 raise _NoPrimaryError("an earlier commit is still undecided") from None
+            if isinstance(error, asyncpg.ReadOnlySQLTransactionError):
+                raise _NoPrimaryError(f"it may not be written to: {error}") from None
             if is_lost(error, connection):
                 raise _NoPrimaryError("its commits do not come back: is the synchronous standby away?") from None
             if isinstance(error, asyncpg.PostgresError):  # such as a full disk

@@ -4,6 +4,8 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from itertools import count
 from typing import Any, Final, TypeVar, cast
 
 import asyncpg
@@ -13,7 +15,7 @@ from reflecto.core.ports.store import AlreadyKeptError, Keep, StoreUnavailableEr
 from reflecto.store.postgres.changed import Changed
 from reflecto.store.postgres.connection import Connection
 from reflecto.store.postgres.facts import Facts
-from reflecto.store.postgres.locking import Locking
+from reflecto.store.postgres.locking import HELD_SECONDS, Locking, OwnerHeldError
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.news import NewsFeed
 from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, NobodyWaitsError, Waiting
@@ -31,11 +33,15 @@ logger = logging.getLogger(__name__)
 
 
 class Transaction:
-    """An open transaction. Lock before anything is read that decides."""
+    """An open transaction. Lock before anything is read that decides.
 
-    def __init__(self, connection: Connection, locking: Locking) -> None:
+    `has_waited`: an earlier run of it has waited for an owner in vain.
+    """
+
+    def __init__(self, connection: Connection, locking: Locking, *, has_waited: bool) -> None:
         self.connection = connection
         self._locking = locking
+        self._has_waited = has_waited
         self.facts: list[Facts] = []
         self.changed = Changed()
         self._keep: Keep[Any] | None = None
@@ -47,9 +53,13 @@ class Transaction:
     async def lock(self, needs: Needs, *, idle_only: bool = False) -> Facts:
         """Lock the owners that `needs` are about and load what they name; changes of it are written at the end.
 
-        `idle_only`: leave out those that another transaction holds. Raises: AlreadyKeptError, for `run`.
+        `idle_only`: leave out those that another transaction holds.
+        Raises, for `run`: AlreadyKeptError, OwnerHeldError.
         """
-        facts = await self._locking.lock(self.connection, [needs], idle_only=idle_only)
+        facts = await self._locking.lock(self.connection, [needs], idle_only=idle_only or self._has_waited)
+        if not idle_only and facts.left_out:
+            self._locking.note_held(facts)
+            raise OwnerHeldError
         self.facts.append(facts)
         if needs.keep is not None:
             self._keep = needs.keep
@@ -129,10 +139,15 @@ class Transactions:
     async def _settle(self, job: _Job) -> None:
         if job.future.done():
             return
+        runs = count()
         try:
-            result, has_news = await self._writer.commit(lambda connection: self._carry_out(job, connection))
+            result, has_news = await self._writer.commit(
+                lambda connection: self._carry_out(job, connection, has_waited=next(runs) > 0)
+            )
         except NobodyWaitsError:
             return
+        except OwnerHeldError:
+            await self._put_off(job)
         except StoreUnavailableError as error:
             job.fail(error)
         except asyncpg.PostgresError as error:
@@ -148,12 +163,23 @@ class Transactions:
             else:
                 job.succeed(result)
 
-    async def _carry_out(self, job: _Job, connection: Connection) -> tuple[Any, bool]:
+    async def _put_off(self, job: _Job) -> None:
+        """Do it later, behind all others; where there are none, after a moment."""
+        job.is_undecided = bool
+        if not self._waiting:
+            if not self._closed:
+                self._arrived.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HELD_SECONDS):
+                    await self._arrived.wait()
+        self._waiting.append(job)
+
+    async def _carry_out(self, job: _Job, connection: Connection, *, has_waited: bool) -> tuple[Any, bool]:
         """Return what the body returned, and whether there is news; unless nobody waits for it any more."""
         if job.future.done():
             raise NobodyWaitsError
         job.is_undecided = self._writer.is_undecided
-        transaction = Transaction(connection, self._locking)
+        transaction = Transaction(connection, self._locking, has_waited=has_waited)
         try:
             result = await job.body(transaction)
         except AlreadyKeptError as error:  # which is as good as that reply only once this has committed
