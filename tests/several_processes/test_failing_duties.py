@@ -25,7 +25,7 @@ async def test_a_count_that_no_column_holds_does_not_stop_the_others(two: Two, s
     later = two.a.clock.now() + 1  # another second: a statement of its own
     good = counters.hit([(Window("fine", 1, 60), "key")], later)
     async with asyncio.timeout(BOUND_SECONDS):
-        replies: list[Any] = await asyncio.gather(beyond, good, return_exceptions=True)
+        replies = [*await asyncio.gather(beyond, good, return_exceptions=True)]
     assert isinstance(replies[0], StoreUnavailableError)
     assert replies[1] is None
     assert (await sender.send()).status_code == 200

@@ -11,6 +11,7 @@ import pytest
 from reflecto.core.ports.wakeups import News
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.postgres.database import Database
+from reflecto.store.postgres.news import NewsFeed
 from tests.databases import Databases
 from tests.fakes import BOUND_SECONDS
 
@@ -86,6 +87,59 @@ async def test_what_commits_late_is_heard_though_a_later_transaction_was_first(
         await other.execute(_TELL, "other", "dev_late_too")
     await ear.until(lambda: len(ear.heard) == 3)
     assert ear.heard == ["dev_early", "dev_late", "dev_late_too"]
+
+
+class CountingConnection:
+    """A connection that notes how many rows each query brought."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self.rows_read: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        """Be the connection in all else."""
+        return getattr(self._connection, name)
+
+    async def fetch(self, *arguments: Any) -> Any:
+        """Query and count."""
+        rows = await self._connection.fetch(*arguments)
+        self.rows_read.append(len(rows))
+        return rows
+
+
+async def test_a_look_reads_nothing_twice_while_some_transaction_stays_open(
+    ear: Ear, other: "asyncpg.Connection[Any]", address: str
+):
+    heard: list[str] = []
+    feed = NewsFeed("me", lambda: None)
+    feed.when_heard(lambda news: heard.extend(news.device_ids))
+    writer = await asyncpg.connect(address)
+    reader: Any = CountingConnection(await asyncpg.connect(address))
+
+    async def tell(connection: "asyncpg.Connection[Any]", device_id: str) -> None:
+        await connection.execute(_TELL, "other", device_id)
+        await writer.execute("NOTIFY reflecto_news")
+
+    async with asyncio.timeout(BOUND_SECONDS):
+        async with other.transaction():
+            await other.execute("SELECT pg_current_xact_id()")
+            await feed.begin(reader)
+            for number in range(5):
+                await tell(writer, f"dev_{number}")
+                while len(heard) <= number:
+                    await feed.turn(reader)
+                    await reader.execute("SELECT")
+            await other.execute(_TELL, "other", "dev_late")
+        await tell(writer, "dev_last")
+        while len(heard) < 7:
+            await feed.turn(reader)
+            await reader.execute("SELECT")
+    assert heard[:5] == [f"dev_{number}" for number in range(5)]
+    assert sorted(heard[5:]) == ["dev_last", "dev_late"]
+    assert max(reader.rows_read) <= 2
+    await ear.until(lambda: len(ear.heard) == 7)
+    for each in (reader, writer):
+        await each.close()
 
 
 async def test_own_news_is_skipped(ear: Ear, other: "asyncpg.Connection[Any]"):

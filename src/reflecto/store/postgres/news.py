@@ -1,8 +1,9 @@
 """News between processes: a row in each transaction that changes something, and a hint after it on another connection.
 
 Not NOTIFY inside the transaction: it holds one lock of the whole database until a standby has answered. The hint may be
-lost; rows are looked for each second as well. Rows are read from the oldest transaction on that was under way at the
-last look, so in whichever order transactions commit, none is missed.
+lost; rows are looked for each second as well. A look reads the rows of transactions that the look before did not see,
+by its snapshot: those under way then, and those that began since. So in whichever order transactions commit none is
+missed, and one that stays open for long, anywhere in the cluster, makes no look longer.
 """
 
 import asyncio
@@ -25,10 +26,12 @@ _TELL: Final = (
     "INSERT INTO news (process_id, device_ids, watched_ids, ended_ids, cancelled_calls) "
     "VALUES ($1, $2::text[], $3::text[], $4::text[], $5::text[])"
 )
-_POSITION: Final = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
+_POSITION: Final = "SELECT pg_current_snapshot()::text"
 _LOOK: Final = (
-    "SELECT look.position, news.xact::text, device_ids, watched_ids, ended_ids, cancelled_calls "
-    f"FROM ({_POSITION} AS position) AS look LEFT JOIN news ON news.xact >= $1::text::xid8 AND process_id <> $2"
+    "SELECT look.position, device_ids, watched_ids, ended_ids, cancelled_calls "
+    f"FROM ({_POSITION} AS position) AS look LEFT JOIN news ON process_id <> $2 "
+    "AND (xact >= pg_snapshot_xmax($1::text::pg_snapshot) "
+    "OR xact = ANY(ARRAY(SELECT pg_snapshot_xip($1::text::pg_snapshot))))"
 )
 _SWEEP: Final = (
     "DELETE FROM news WHERE ctid = ANY(ARRAY(SELECT ctid FROM news "
@@ -43,8 +46,7 @@ class NewsFeed:
         self._process_id = process_id
         self._wake = wake
         self._on_news: Callable[[News], None] = lambda _: None
-        self._position = "0"
-        self._seen: set[str] = set()  # transactions read already that are not behind the position
+        self._position = ""  # the snapshot of the last look
         self._cancelled: list[str] = []
         self._hint_is_wanted = False
         self._was_hinted = False
@@ -119,7 +121,6 @@ class NewsFeed:
 
     async def _start_over(self, connection: Connection) -> None:
         self._position = await connection.fetchval(_POSITION)
-        self._seen = set()
         self._looked_at = asyncio.get_running_loop().time()
         self._on_news(News(everything=True))
 
@@ -131,12 +132,10 @@ class NewsFeed:
         rows: list[Any] = await connection.fetch(_LOOK, self._position, self._process_id)
         self._looked_at = now
         self._position = rows[0][0]
-        news = [row for row in rows if row[1] is not None]
-        fresh = [row for row in news if row[1] not in self._seen]
-        self._seen = {row[1] for row in news if int(row[1]) >= int(self._position)}
+        fresh = [row for row in rows if row[1] is not None]
         if fresh:
             device_ids, watched_ids, ended_ids, cancelled_calls = (
-                {each for row in fresh for each in row[column]} for column in range(2, 6)
+                {each for row in fresh for each in row[column]} for column in range(1, 5)
             )
             self._on_news(
                 News(
