@@ -17,11 +17,12 @@ WAIT_SECONDS = 60
 LIMITS_OFF = "[limit_overrides]\ntoken_burst = 100_000_000\nip_minute = 100_000_000\n"
 
 
-def start_server(folder: Path) -> ServerProcess:
-    """Start a server without request limits; its store is in `folder`."""
+def start_server(folder: Path, store: str | None = None) -> ServerProcess:
+    """Start a server without request limits; its store is in `folder`, or at an address."""
     config = folder / "reflecto.toml"
     config.write_text(LIMITS_OFF, "utf-8")
-    return ServerProcess(folder / "data", "--config", str(config))
+    env = {} if store is None else {"REFLECTO_STORE": store}
+    return ServerProcess(folder / "data", "--config", str(config), env=env)
 
 
 def found_owner(server: ServerProcess) -> Phone:

@@ -5,10 +5,12 @@ import asyncio
 import signal
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from bench._report import print_table
 from bench._wire import start_server
+from tests.databases import Databases
 from tests.e2e.crowd import STREAMS_PER_DEVICE, enrol_many, open_polls, open_streams
 from tests.e2e.phones import Phone, ask, read
 from tests.e2e.server_process import ServerProcess
@@ -41,11 +43,17 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, default=1_000)
-    count: int = parser.parse_args().streams
-    with tempfile.TemporaryDirectory() as folder, start_server(Path(folder)) as server:
-        phones = enrol_many(server, server.data, count // STREAMS_PER_DEVICE)
+    parser.add_argument("--store", choices=["sqlite", "postgresql"], default="sqlite")
+    options = parser.parse_args()
+    count: int = options.streams
+    databases = Databases()
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        stack.callback(databases.close)
+        store = asyncio.run(databases.of(Path(folder))) if options.store == "postgresql" else None
+        server = stack.enter_context(start_server(Path(folder), store))
+        phones = enrol_many(server, server.data, count // STREAMS_PER_DEVICE, store)
         rows = asyncio.run(hold_and_stop(server, phones, POLLS))
-    print_table(f"{count} idle streams", ["what", "value", ""], rows)
+    print_table(f"{count} idle streams, {options.store}", ["what", "value", ""], rows)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import cProfile
 import logging
+import os
 import pstats
 import random
 import tempfile
@@ -67,7 +68,10 @@ def _owners(count: int) -> list[Owner]:
 def _made(owners: int, now: int) -> tuple[Owner, Interaction, Delivery, Tap]:
     """Return a random owner with a new question, its prompt and the tap."""
     owner = random.choice(_owners(owners))  # noqa: S311  no secret
-    question = make_interaction(owner.token, sealed=BLOB, created_at=now, expires_at=now + 600)
+    mark = os.urandom(32)  # the builders' own come again in the next process
+    question = make_interaction(
+        owner.token, repeat_mark=mark, content_mark=mark, sealed=BLOB, created_at=now, expires_at=now + 600
+    )
     prompt = make_delivery(owner.phone, BLOB, expires_at=now + 600)
     return owner, question, prompt, make_tap(owner.phone)
 

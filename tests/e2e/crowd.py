@@ -40,13 +40,15 @@ def allow_open_files(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
 
 
-def enrol_many(server: ServerProcess, data: Path, count: int) -> list[Phone]:
+def enrol_many(server: ServerProcess, data: Path, count: int, store: str | None = None) -> list[Phone]:
     """Enrol `count` phones, as many of one owner as there may be. The store is new."""
     phones: list[Phone] = []
     while len(phones) < count:
-        (founding,) = make_codes(data, 1, new_owner=True)
+        (founding,) = make_codes(data, 1, new_owner=True, store=store)
         first = Phone.enrol(server.url, founding)
-        joining = make_codes(data, min(DEVICES_PER_OWNER, count - len(phones)) - 1, owner_id=first.owner_id)
+        joining = make_codes(
+            data, min(DEVICES_PER_OWNER, count - len(phones)) - 1, owner_id=first.owner_id, store=store
+        )
         phones += [first, *(Phone.enrol(server.url, code) for code in joining)]
     return phones
 

@@ -21,11 +21,13 @@ WAIT_SECONDS: Final = 20
 HTTP: Final = httpx.Client(timeout=WAIT_SECONDS, limits=httpx.Limits(max_keepalive_connections=0), trust_env=False)
 
 
-def make_codes(data: Path, count: int, *, new_owner: bool = False, owner_id: str | None = None) -> list[str]:
-    """Return fresh setup codes, made in the store as `reflecto invite` makes them."""
+def make_codes(
+    data: Path, count: int, *, new_owner: bool = False, owner_id: str | None = None, store: str | None = None
+) -> list[str]:
+    """Return fresh setup codes, made in the store as `reflecto invite` makes them. `store`: an address."""
 
     async def make() -> list[str]:
-        services = await open_services(Settings(data=data), is_server=False)
+        services = await open_services(Settings(data=data, store=store), is_server=False)
         try:
             return [(await services.enrolment.invite(owner_id, new_owner=new_owner)).code for _ in range(count)]
         finally:
