@@ -1,7 +1,10 @@
-"""Loads what the verbs of a transaction judge: one statement a table. The owners are locked already."""
+"""Loads what the verbs of a transaction judge. The owners are locked already.
+
+Each statement is a round trip, which takes longer than most of them take by themselves: so what every batch looks at is
+one statement.
+"""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from reflecto.core.model import Interaction
@@ -11,9 +14,15 @@ from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.queue_facts import Queue
 from reflecto.store.tables import INTERACTIONS
 
-_QUEUES: Final = (
-    "SELECT id, owner_id, class = 'phone', last_seq, queue_entries, queue_bytes, relayed_entries, relayed_bytes "
-    "FROM devices WHERE owner_id = ANY($1::text[])"
+# Devices with their queues, live tokens of those named, and as much of pending questions as tells whether they still
+# are: the text is not loaded. The first column says which.
+_STANDING: Final = (
+    "SELECT 'device', id, owner_id, class = 'phone', last_seq, queue_entries, queue_bytes, relayed_entries, "
+    "relayed_bytes, NULL::float8 FROM devices WHERE owner_id = ANY($1::text[]) "
+    "UNION ALL SELECT 'token', id, owner_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
+    "FROM tokens WHERE id = ANY($2::text[]) AND revoked_at IS NULL "
+    "UNION ALL SELECT 'pending', id, owner_id, test, expires_at, tether, NULL, NULL, NULL, awaited_until "
+    "FROM interactions WHERE owner_id = ANY($3::text[]) AND status = 'pending' AND expires_at > $4::bigint"
 )
 _RELAYED: Final = (
     "SELECT device_id, seq, octet_length(blob) FROM queue "
@@ -24,7 +33,9 @@ _ACK: Final = (
     "WHERE queue.device_id = upto.device_id AND queue.seq <= upto.seq "
     "RETURNING queue.device_id, queue.seq, octet_length(blob), sender <> 'server'"
 )
-_TOKENS: Final = "SELECT id FROM tokens WHERE id = ANY($1::text[]) AND revoked_at IS NULL"
+# Where none is wanted. PostgreSQL knows that an empty array finds nothing, so any index will do to it: it then goes
+# through all of one.
+_NONE: Final = [""]
 _COLUMNS: Final = ", ".join(f"interactions.{name}" for name in INTERACTIONS.names)
 _QUESTIONS: Final = (
     f"SELECT {_COLUMNS} FROM interactions WHERE id = ANY($1::text[]) "
@@ -32,29 +43,39 @@ _QUESTIONS: Final = (
     "JOIN interactions ON interactions.token_id = wanted.token_id AND interactions.repeat_mark = wanted.mark "
     "AND interactions.expires_at > wanted.now"
 )
-_PENDING: Final = (
-    "SELECT id, owner_id, test, expires_at, tether, awaited_until FROM interactions "
-    "WHERE owner_id = ANY($1::text[]) AND status = 'pending' AND expires_at > $2::bigint"
-)
-
-_NO_QUESTION: Final = Interaction("", "", "", False, b"", b"", b"", 0, 0, 0)
 
 
 async def load(connection: Connection, facts: Facts, needs: Sequence[Needs]) -> None:
     """Read what the verbs need into `facts`."""
-    owner_ids = sorted(facts.owners)
-    if owner_ids:
-        await _load_queues(connection, facts, owner_ids, needs)
-    if token_ids := {each for need in needs for each in need.tokens}:
-        facts.tokens = {row[0] for row in await connection.fetch(_TOKENS, list(token_ids))}
-    await _load_questions(connection, facts, owner_ids, needs)
+    await _load_standing(connection, facts, needs)
+    await _make_room(connection, facts, needs)
+    await _load_questions(connection, facts, needs)
     await facts.replies.load(connection, [each.keep for each in needs if each.keep is not None])
 
 
-async def _load_queues(connection: Connection, facts: Facts, owner_ids: Sequence[str], needs: Sequence[Needs]) -> None:
-    """Read the standing of every queue of the owners, and delete what is acknowledged."""
-    for row in await connection.fetch(_QUEUES, owner_ids):
-        facts.keep_queue(Queue(*row))
+async def _load_standing(connection: Connection, facts: Facts, needs: Sequence[Needs]) -> None:
+    owner_ids = sorted(facts.owners)
+    token_ids = {each for need in needs for each in need.tokens}
+    times = [each.pending_from for each in needs if each.pending_from is not None]
+    if not owner_ids and not token_ids:
+        return
+    pending_of = owner_ids if times else []
+    wanted = (owner_ids or _NONE, list(token_ids) or _NONE, pending_of or _NONE, int(min(times, default=0)))
+    for kind, found, owner_id, flag, *numbers, awaited_until in await connection.fetch(_STANDING, *wanted):
+        if kind == "device":
+            facts.keep_queue(Queue(found, owner_id, flag, *numbers))
+        elif kind == "token":
+            facts.tokens.add(found)
+        else:
+            facts.pending.setdefault(owner_id, {})[found] = Interaction(
+                *(found, owner_id, "", flag, b"", b"", b"", 0, 0, numbers[0]),
+                tether=numbers[1],
+                awaited_until=awaited_until,
+            )
+
+
+async def _make_room(connection: Connection, facts: Facts, needs: Sequence[Needs]) -> None:
+    """Read what may have to make room, and delete what is acknowledged."""
     if full := facts.maybe_full([each for need in needs for each in need.deliveries]):
         facts.relayed = {each: [] for each in full}
         for device_id, seq, size in await connection.fetch(_RELAYED, full):
@@ -68,25 +89,10 @@ async def _load_queues(connection: Connection, facts: Facts, owner_ids: Sequence
             facts.acked.setdefault(device_id, []).append((seq, size, is_relayed))
 
 
-async def _load_questions(
-    connection: Connection, facts: Facts, owner_ids: Sequence[str], needs: Sequence[Needs]
-) -> None:
+async def _load_questions(connection: Connection, facts: Facts, needs: Sequence[Needs]) -> None:
     ids = {each for need in needs for each in need.interactions}
     repeats = {(token_id, mark, int(now)) for need in needs for token_id, mark, now in need.repeats}
     if ids or repeats:
         marks = map(list, zip(*repeats, strict=True)) if repeats else ([], [], [])
-        for row in await connection.fetch(_QUESTIONS, list(ids), *marks):
+        for row in await connection.fetch(_QUESTIONS, list(ids) or _NONE, *marks):
             facts.keep_question(INTERACTIONS.of(tuple(row)))
-    times = [each.pending_from for each in needs if each.pending_from is not None]
-    for row in await connection.fetch(_PENDING, owner_ids, int(min(times))) if times else ():
-        found, owner_id, test, expires_at, tether, awaited_until = row
-        # As much of a pending question as tells whether it still is: its text is not loaded.
-        facts.pending.setdefault(owner_id, {})[found] = replace(
-            _NO_QUESTION,
-            id=found,
-            owner_id=owner_id,
-            test=test,
-            expires_at=expires_at,
-            tether=tether,
-            awaited_until=awaited_until,
-        )

@@ -32,7 +32,8 @@ _RETRIED: Final = (
     asyncpg.InvalidCachedStatementError,
     asyncpg.OutdatedSchemaCacheError,
 )
-_RAISE: Final = "UPDATE writers SET batch = $2, seen_at = clock_timestamp() WHERE id = $1"
+# One round trip for both. The name is this process's own: hexadecimal digits, a dot and letters.
+_BEGIN: Final = "BEGIN; UPDATE writers SET batch = {number}, seen_at = clock_timestamp() WHERE id = '{name}'"
 
 
 class Writer:
@@ -134,11 +135,11 @@ class Writer:
         self._is_running = True
         try:
             with terminated_after(connection, STUCK_SECONDS):
-                await connection.execute("BEGIN")
+                began = await connection.execute(_BEGIN.format(number=number, name=self._name))
                 try:
-                    result = await work(connection)
-                    if await connection.execute(_RAISE, self._name, number) != "UPDATE 1":
+                    if began != "UPDATE 1":
                         raise ConnectionResetError("the row of this connection in `writers` is gone")
+                    result = await work(connection)
                 except BaseException:
                     if not connection.is_closed():
                         await connection.execute("ROLLBACK")

@@ -1,4 +1,4 @@
-"""Writes what the verbs of a transaction have changed: one statement a table."""
+"""Writes what the verbs of a transaction have changed, in few statements: each is a round trip."""
 
 from typing import Any, Final
 
@@ -28,10 +28,6 @@ _CHANGE: Final = (
     f"FROM {unnested(('text', *_CHANGING_TYPES))} AS now (id, {', '.join(_CHANGING)}) "
     "WHERE interactions.id = now.id"
 )
-_APPEND: Final = (
-    "INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic) SELECT * FROM "
-    "unnest($1::text[], $2::bigint[], $3::text[], $4::bytea[], $5::bigint[], $6::text[], $7::text[])"
-)
 _DROP: Final = (
     "DELETE FROM queue USING unnest($1::text[], $2::bigint[]) AS gone (device_id, seq) "
     "WHERE queue.device_id = gone.device_id AND queue.seq = gone.seq"
@@ -41,6 +37,12 @@ _COUNT: Final = (
     "relayed_entries = now.relayed_entries, relayed_bytes = now.relayed_bytes "
     "FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) "
     "AS now (id, last_seq, entries, bytes, relayed_entries, relayed_bytes) WHERE devices.id = now.id"
+)
+# Nothing is appended that is not counted.
+_APPEND: Final = (
+    "WITH appended AS (INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic) SELECT * FROM "
+    "unnest($7::text[], $8::bigint[], $9::text[], $10::bytea[], $11::bigint[], $12::text[], $13::text[])) "
+    f"{_COUNT}"
 )
 
 
@@ -52,16 +54,15 @@ async def write(connection: Connection, facts: Facts) -> None:
     if altered := sorted(facts.altered):
         rows = [_changed_row(facts.interactions[each]) for each in altered]
         await connection.execute(_CHANGE, *map(list, zip(*rows, strict=True)))
-    if facts.appended:
-        await connection.execute(_APPEND, *map(list, zip(*facts.appended, strict=True)))
-    if facts.dropped:
-        await connection.execute(_DROP, *map(list, zip(*facts.dropped, strict=True)))
     if facts.counted:
         counts = [
             (each.id, each.last_seq, each.entries, each.bytes, each.relayed_entries, each.relayed_bytes)
             for each in (facts.queues[each] for each in sorted(facts.counted))
         ]
-        await connection.execute(_COUNT, *map(list, zip(*counts, strict=True)))
+        columns = [list(each) for rows in (counts, facts.appended) for each in zip(*rows, strict=True)]
+        await connection.execute(_APPEND if facts.appended else _COUNT, *columns)
+    if facts.dropped:  # some of it may only just have been appended
+        await connection.execute(_DROP, *map(list, zip(*facts.dropped, strict=True)))
     await facts.replies.write(connection)
 
 
