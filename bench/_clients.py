@@ -26,21 +26,22 @@ _number: Final = itertools.count()
 class Line(asyncio.Protocol):
     """One keep-alive connection for one request at a time."""
 
-    @classmethod
-    async def open(cls, port: int) -> "Line":
-        """Connect."""
-        _, line = await asyncio.get_running_loop().create_connection(cls, "127.0.0.1", port)
-        return line
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep what writes."""
-        self._transport = cast("asyncio.Transport", transport)
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._transport: asyncio.Transport | None = None
         self._received = b""
         self._reply: asyncio.Future[bytes] | None = None
 
-    def send(self, request: bytes) -> "asyncio.Future[bytes]":
-        """Send a request; its reply, which has to be 2xx, is the future's body."""
-        self._reply = asyncio.get_running_loop().create_future()
+    async def call(self, request: bytes) -> bytes:
+        """Send a request and return the body of its reply, which has to be 2xx."""
+        return await (await self.send(request))
+
+    async def send(self, request: bytes) -> "asyncio.Future[bytes]":
+        """Send a request; the future has the body. Connects again where the server has closed an idle connection."""
+        loop = asyncio.get_running_loop()
+        if self._transport is None or self._transport.is_closing():
+            self._transport, _ = await loop.create_connection(lambda: self, "127.0.0.1", self._port)
+        self._reply = loop.create_future()
         self._transport.write(request)
         return self._reply
 
@@ -72,7 +73,7 @@ class Phone(asyncio.Protocol):
     async def open(cls, port: int, token: str) -> "Phone":
         """Connect and ask for the stream."""
         _, phone = await asyncio.get_running_loop().create_connection(lambda: cls(token), "127.0.0.1", port)
-        phone.line = await Line.open(port)
+        phone.line = Line(port)
         await phone.opened.wait()
         return phone
 
@@ -107,7 +108,7 @@ class Phone(asyncio.Protocol):
 
     async def ack(self) -> None:
         """Acknowledge what has come."""
-        await self.line.send(request_bytes("POST", "/v1/sync/ack", self.token, {"seq": self.seq}))
+        await self.line.call(request_bytes("POST", "/v1/sync/ack", self.token, {"seq": self.seq}))
 
 
 class Worker:
@@ -125,7 +126,7 @@ class Worker:
     async def open(cls, plan: dict[str, Any]) -> "Worker":
         """Connect all of the owner's."""
         phones = [await Phone.open(plan["phones_at"], each) for each in plan["phones"]]
-        return cls(plan["token"], await Line.open(plan["asks_at"]), phones)
+        return cls(plan["token"], Line(plan["asks_at"]), phones)
 
     async def ask(self) -> None:
         """Ask, wait in a long poll, read the prompt, answer, have the answer; both phones acknowledge."""
@@ -133,12 +134,12 @@ class Worker:
         before = [each.read for each in self._phones]
         started = time.perf_counter()
         question = {"question": f"Deploy build number {next(_number)} to production?"}
-        asked = json.loads(await self._asker.send(request_bytes("POST", "/v1/interactions", self._token, question)))
+        asked = json.loads(await self._asker.call(request_bytes("POST", "/v1/interactions", self._token, question)))
         self.accepted.append(time.perf_counter() - started)
         path = f"/v1/interactions/{asked['id']}"
-        poll = self._asker.send(request_bytes("GET", f"{path}?wait=60", self._token))
+        poll = await self._asker.send(request_bytes("GET", f"{path}?wait=60", self._token))
         await first.wait_for(before[0] + 1)
-        await first.line.send(request_bytes("POST", f"{path}/answer", first.token, _ANSWER))
+        await first.line.call(request_bytes("POST", f"{path}/answer", first.token, _ANSWER))
         assert json.loads(await poll)["status"] == "answered"
         self.done.append(time.perf_counter() - started)
         for each, read in zip(others, before[1:], strict=True):
@@ -150,7 +151,7 @@ class Worker:
         """Send a message."""
         started = time.perf_counter()
         message = {"message": f"Build number {next(_number)} is done."}
-        await self._asker.send(request_bytes("POST", "/v1/send", self._token, message))
+        await self._asker.call(request_bytes("POST", "/v1/send", self._token, message))
         self.done.append(time.perf_counter() - started)
         self.accepted.append(self.done[-1])
         self.requests += 1
