@@ -49,6 +49,7 @@ def validation(measured: dict[str, Any], found: Outcome) -> list[str]:
     """Return a row: measured, simulated, the error."""
     real, simulated = measured["questions_per_second"], found.rate
     p50, whole = measured["median_seconds"], percentile(found.whole, 50)
+    servers, databases = measured["server_seconds"], measured["database_seconds"]
     return [
         measured["name"],
         f"{real:.0f}/s",
@@ -57,6 +58,8 @@ def validation(measured: dict[str, Any], found: Outcome) -> list[str]:
         f"{p50 * 1e3:.1f} ms",
         f"{whole * 1e3:.1f} ms",
         f"{whole / p50 - 1:+.0%}",
+        *(f"{each * 1e3:.2f} ms" for each in (servers, found.server_seconds)),
+        *(f"{each * 1e3:.2f} ms" for each in (databases, found.database_seconds)),
     ]
 
 
@@ -115,7 +118,10 @@ def main() -> None:
     machine = Shape(owners=given["owners"], machine_cores=given["cores"], seconds=2.0)
     costs = calibrated(one, Costs.of(given["statement"], one), machine)
     rows = [validation(one, simulate(machine, costs)), validation(two, simulate(replace(machine, servers=2), costs))]
-    columns = ["on one machine", "measured", "simulated", "error", "whole p50 measured", "simulated", "error"]
+    columns = [
+        *("on one machine", "measured", "simulated", "error", "whole p50 measured", "simulated", "error"),
+        *("server CPU measured", "simulated", "database CPU measured", "simulated"),
+    ]
     print_table("The simulation beside what was measured", columns, rows, STEPS.notes())
 
     spread = replace(costs, round_trip=options.network_ms / 1e3)
