@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from reflecto.core.ports.store import OutcomeUnknownError, StoreUnavailableError
+from reflecto.core.rules.queue_room import QueueLimits
+from reflecto.store.postgres.database import Database
 from reflecto.store.postgres.store import PostgresStore
 from tests.builders import NOW, make_delivery, make_interaction
 from tests.e2e.crash_load import LIMITS_OFF
@@ -334,7 +336,8 @@ async def test_a_start_warns_of_a_database_whose_settings_may_lose_something(
     pair: Pair, database: str, caplog: pytest.LogCaptureFixture
 ):
     await execute(pair.primary, database, f"ALTER DATABASE {database} SET synchronous_commit = off")
-    store = await PostgresStore.open(pair.address(database), serves_at="http://127.0.0.1:8787")
+    address = pair.address(database)
+    store = PostgresStore(await Database.open(address, QueueLimits(), serves_at="http://127.0.0.1:8787"))
     assert await store.probe() == ("fsync_off", "full_page_writes_off", "synchronous_commit_off")
     await store.close()
     assert "synchronous_commit is off: what the server has accepted last may be lost" in caplog.text
