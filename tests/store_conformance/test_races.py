@@ -199,8 +199,10 @@ async def test_simultaneous_appends_get_each_number_once(handles: list[Store]):
 async def test_simultaneous_token_requests_do_not_pass_the_limit(handles: list[Store]):
     store = handles[0]
     phone, _ = await found_owner(store)
-    results = await at_once([at.add_token(make_token(phone.owner_id)) for at in islice(cycle(handles), 220)])
-    assert Counter(results) == {Addition.ADDED: 199, Addition.TOO_MANY: 21}
+    for _ in range(190):
+        assert await store.add_token(make_token(phone.owner_id)) is Addition.ADDED
+    results = await at_once([at.add_token(make_token(phone.owner_id)) for at in islice(cycle(handles), 30)])
+    assert Counter(results) == {Addition.ADDED: 9, Addition.TOO_MANY: 21}
 
 
 async def _revoke_and_withdraw(store: Store, token: Token) -> None:

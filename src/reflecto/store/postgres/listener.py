@@ -75,7 +75,7 @@ class Listener:
         self._drop()
 
     async def _work(self) -> None:
-        while True:
+        while not self._closed:  # a cancellation can be lost inside the driver
             self._woken.clear()
             try:
                 await self._give_turns()
