@@ -220,9 +220,11 @@ class Services(UseCases):
                 chore.cancel()
             await self.push.close()
             await self.callbacks.close()
-            with suppress(StoreUnavailableError):
-                await self._write_notes()
-            await self.store.close()
+            try:
+                with suppress(StoreUnavailableError):
+                    await self._write_notes()
+            finally:
+                await self.store.close()
 
     def _hear(self, news: News) -> None:
         """Let streams, waits and pushes know what another process has changed."""

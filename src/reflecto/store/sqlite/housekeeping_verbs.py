@@ -47,12 +47,12 @@ class HousekeepingVerbs:
     async def record_activity(self, tokens: Mapping[str, int], devices: Mapping[str, int]) -> None:
         def record(connection: sqlite3.Connection) -> None:
             connection.executemany(
-                "UPDATE tokens SET last_used_at = ?1 WHERE id = ?2 AND coalesce(last_used_at, 0) < ?1",
-                [(when, each) for each, when in tokens.items()],
+                "UPDATE tokens SET last_used_at = :at WHERE id = :id AND coalesce(last_used_at, 0) < :at",
+                [{"id": each, "at": when} for each, when in tokens.items()],
             )
             connection.executemany(
-                "UPDATE devices SET last_seen_at = ?1 WHERE id = ?2 AND coalesce(last_seen_at, 0) < ?1",
-                [(when, each) for each, when in devices.items()],
+                "UPDATE devices SET last_seen_at = :at WHERE id = :id AND coalesce(last_seen_at, 0) < :at",
+                [{"id": each, "at": when} for each, when in devices.items()],
             )
 
         await self._database.write(record)

@@ -76,9 +76,9 @@ class TokenVerbs:
         def add(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM monthly_counts WHERE month <> ?", (month,))
             connection.executemany(
-                "INSERT INTO monthly_counts (token_id, month, count) SELECT id, ?1, max(0, ?2) FROM tokens "
-                "WHERE id = ?3 ON CONFLICT (token_id) DO UPDATE SET count = max(0, count + ?2)",
-                [(month, count, token_id) for token_id, count in counts.items()],
+                "INSERT INTO monthly_counts (token_id, month, count) SELECT id, :month, max(0, :count) FROM tokens "
+                "WHERE id = :id ON CONFLICT (token_id) DO UPDATE SET count = max(0, count + :count)",
+                [{"id": token_id, "month": month, "count": count} for token_id, count in counts.items()],
             )
 
         await self._database.write(add)
