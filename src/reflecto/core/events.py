@@ -58,7 +58,7 @@ SERVER_STOPPED: Final = Event("server_stopped", (), "it ended on a signal, with 
 WORKER_RESTARTED: Final = Event(
     "worker_restarted",
     ("worker", "code"),
-    "one of `workers` had ended (`code`, negative: by that signal), and is started again",
+    "one of `workers` (0 is the first) had ended (`code`, negative: by that signal), and is started again",
     logging.WARNING,
 )
 CONNECTIONS_FULL: Final = Event(
