@@ -43,7 +43,7 @@ SAID = [
     (ring, "invalid_message", "--message must be text of at least 1 byte"),
     (remind, "invalid_at", "--at must be 60 seconds to 365 days ahead"),
     (remind, "invalid_message", "MESSAGE must be text of at least 1 byte"),
-    (create, "invalid_label", "LABEL must be 1 to 60 characters and not blank"),
+    (create, "invalid_label", "LABEL must be 1 to 60 characters, not blank"),
 ]
 
 
