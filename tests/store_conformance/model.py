@@ -5,8 +5,9 @@ It shares no rule with the product, so that an error there is not repeated here.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from reflecto.contract.interactions import Reason
 from reflecto.core.model import (

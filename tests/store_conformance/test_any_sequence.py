@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import shutil
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -12,6 +11,7 @@ from typing import Any, TypeVar, cast
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from msgspec.structs import replace
 
 from reflecto.contract.ids import new_id
 from reflecto.core.model import Delivery, Device, DeviceChanges, Emergency, EmergencyEnd, Interaction, SetupCode, Token

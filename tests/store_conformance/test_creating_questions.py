@@ -1,8 +1,7 @@
 """`create_interaction_once`, `find_interaction`, `find_repeat`."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reflecto.core.model import Interaction
 from reflecto.core.ports.store import Store

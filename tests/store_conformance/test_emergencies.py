@@ -1,9 +1,9 @@
 """Emergencies: kept with what their devices get, sounded once a round, ended once, called back."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from reflecto.core.model import Delivery, Device, EmergencyEnd
 from reflecto.core.ports.store import Store

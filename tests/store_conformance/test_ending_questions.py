@@ -1,8 +1,7 @@
 """How questions end and how long they stay; `list_pending` and `list_expired`."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reflecto.core.model import Tap
 from reflecto.core.ports.store import Store

@@ -1,8 +1,7 @@
 """Setup codes and their redemption, owners, devices."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reflecto.contract.ids import new_id
 from reflecto.core.model import DeviceChanges, Owner

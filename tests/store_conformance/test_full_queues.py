@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from reflecto.core.model import Delivery, Device, ReminderDelivery
 from reflecto.core.ports.store import Store

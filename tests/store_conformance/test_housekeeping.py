@@ -1,7 +1,8 @@
 """Activity, sweeping, facts of the installation, and what a restart finds."""
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reflecto.core.model import Owner, StoreLoad
 from reflecto.core.ports.store import Store

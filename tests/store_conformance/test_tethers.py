@@ -1,9 +1,9 @@
 """Tethered questions: `hold_tether`, `release_tether`, `close_if_abandoned`, `list_abandoned`, `spare_tethered`."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from reflecto.core.model import Device, Interaction, Token
 from reflecto.core.ports.store import Store

@@ -1,6 +1,6 @@
 """`add_token`, `find_token`, `list_tokens`, `revoke_token`."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from reflecto.core.ports.store import Store
 from reflecto.core.rules.outcomes import Addition

@@ -1,11 +1,11 @@
 """The rules of a question's life, without any I/O: the table, and the instants."""
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reflecto.contract.ids import new_id
 from reflecto.core.model import Interaction

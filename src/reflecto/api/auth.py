@@ -1,8 +1,7 @@
 """Who is calling. Source: api.md "Identities", "Errors"."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Final
+from collections.abc import Awaitable
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -16,6 +15,8 @@ from reflecto.core.model import Device
 from reflecto.core.quotas import Quotas
 from reflecto.core.sender import Sender
 from reflecto.core.tokens import Tokens
+
+R = TypeVar("R")
 
 DEVICE_TOKEN_PREFIX: Final = "rfd_"
 _QUERY_NAMES: Final = ("token", "auth")  # Gotify's and ntfy's
@@ -72,37 +73,32 @@ class Authenticator(msgspec.Struct, frozen=True):
 
     async def sender_with(self, call: Call, bearer: str) -> Sender:
         """Return the sender of a token that came in the body."""
-        async with self.counting_wrong_tokens(call):
-            return await self.tokens.authenticate(bearer)
+        return await self.counting_wrong_tokens(call, self.tokens.authenticate(bearer))
 
     async def pushover_sender(self, call: Call, bearer: str) -> Sender:
         """Return the sender of a token, or of its short form, that came in one of Pushover's calls."""
         if SHORT_TOKEN_PATTERN.fullmatch(bearer) is None:
             return await self.sender_with(call, bearer)
-        async with self.counting_wrong_tokens(call):
-            return await self.tokens.authenticate_short(bearer)
+        return await self.counting_wrong_tokens(call, self.tokens.authenticate_short(bearer))
 
     async def device(self, call: Call) -> Device:
         """Return the device; a sender token is not one."""
-        async with self.counting_wrong_tokens(call):
-            return await self.devices.authenticate(bearer_of(call))
+        return await self.counting_wrong_tokens(call, self.devices.authenticate(bearer_of(call)))
 
-    @asynccontextmanager
-    async def counting_wrong_tokens(self, call: Call) -> AsyncIterator[None]:
-        """Count an `invalid_token` out of the block against the caller's address, and tell the log."""
+    async def counting_wrong_tokens(self, call: Call, work: Awaitable[R]) -> R:
+        """Return what `work` does; count its `invalid_token` against the caller's address, and tell the log."""
         try:
-            yield
+            return await work
         except ApiError as error:
             if error.spec is INVALID_TOKEN:
                 self.refusals.tell(TOKEN_REFUSED, call.client_address)
                 await self.quotas.count_wrong_token(call.client_address)
             raise
 
-    @asynccontextmanager
-    async def telling_wrong_codes(self, call: Call) -> AsyncIterator[None]:
-        """Tell the log of a setup code, or of a pairing's id, that turns out to be none in the block."""
+    async def telling_wrong_codes(self, call: Call, work: Awaitable[R]) -> R:
+        """Return what `work` does; tell the log of a setup code, or of a pairing's id, that turns out to be none."""
         try:
-            yield
+            return await work
         except ApiError as error:
             if error.spec in {INVALID_CODE, NOT_FOUND}:
                 self.refusals.tell(CODE_REFUSED, call.client_address)

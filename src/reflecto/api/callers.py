@@ -4,36 +4,36 @@ A row cannot be made without one. What needs no token says why, in words. Source
 """
 
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
 from reflecto.api.auth import Authenticator, bearer_of, is_device_token
-from reflecto.api.http import Call
+from reflecto.api.http import Call, Reply
 from reflecto.api.pushover_fields import PushoverFields, sender_of
 from reflecto.core.model import Device
 from reflecto.core.sender import Sender
 
 C = TypeVar("C")
+Answering = Awaitable[Reply | None]
 Token = Literal["sender", "device", "either", "path", "body", "none"]
 
 
-def _unwatched(_auth: Authenticator, _call: Call) -> AbstractAsyncContextManager[None]:
-    return nullcontext()
+def _unwatched(_auth: Authenticator, _call: Call, answering: Answering) -> Answering:
+    return answering
 
 
 class Caller(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
     """One kind of caller.
 
     `token`: whose token it shows, or where. `identify` returns who it is, from the call and, `in_body`, from the body
-    that was read before; it raises ApiError. `watching` is around the handler, for refusals that only it can find.
+    that was read before; it raises ApiError. `watching` awaits the handler, for refusals that only it can find.
     """
 
     token: Token
     identify: Callable[[Authenticator, Call, Any], Awaitable[C]]
     in_body: bool = False
-    watching: Callable[[Authenticator, Call], AbstractAsyncContextManager[None]] = _unwatched
+    watching: Callable[[Authenticator, Call, Answering], Answering] = _unwatched
 
 
 async def _sender(auth: Authenticator, call: Call, _body: object) -> Sender:

@@ -8,6 +8,7 @@ from typing import Final
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 UNTRUSTED_PROXY: Final = "reflecto.untrusted_proxy"  # in a request's scope, true where one forwarded it
+_FORWARDED_FOR: Final = b"x-forwarded-for"
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +23,7 @@ class ForwardedWatch:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Mark the request where it says whom it is forwarded for and comes from no trusted proxy, and pass it on."""
-        if scope["type"] == "http" and any(name == b"x-forwarded-for" for name, _ in scope["headers"]):
+        if scope["type"] == "http" and _FORWARDED_FOR in dict(scope["headers"]):
             address = str((scope.get("client") or ("unknown",))[0])
             if not self._trusts(address):
                 scope[UNTRUSTED_PROXY] = True

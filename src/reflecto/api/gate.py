@@ -1,7 +1,7 @@
 """The gates in front of a sender's calls. Source: api.md "Limits"."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable
+from typing import TypeVar
 
 import msgspec
 
@@ -12,6 +12,8 @@ from reflecto.contract.api_error import ApiError
 from reflecto.core.quotas import Quotas, RateLimitedError
 from reflecto.core.sender import Sender
 
+R = TypeVar("R")
+
 
 class Gate(msgspec.Struct, frozen=True):
     """First the token, or where there is no valid one the address; the use case checks the body and spends the rest."""
@@ -19,23 +21,22 @@ class Gate(msgspec.Struct, frozen=True):
     auth: Authenticator
     quotas: Quotas
 
-    @asynccontextmanager
-    async def counting_strangers(self, call: Call) -> AsyncIterator[None]:
-        """Count a call whose authentication, in the block, fails against its address.
+    async def counting_strangers(self, call: Call, identifying: Awaitable[R]) -> R:
+        """Return what `identifying` finds of the caller; count a call where it fails against its address.
 
         Calls with a valid token do not count there: whoever shares their address would shut them out.
         """
         try:
-            yield
+            return await identifying
         except ApiError as error:
             if error.spec.status != 429:
                 await self.quotas.count_stranger(call.client_address)
             raise
 
-    async def run(self, sender: Sender, answer: Callable[[], Awaitable[Reply | None]]) -> Reply | None:
-        """Return what `answer` replies to a sender that has passed both gates; None: it has sent it by itself."""
+    async def run(self, sender: Sender, answering: Awaitable[Reply | None]) -> Reply | None:
+        """Return what `answering` replies to a sender that has passed both gates; None: it has sent it by itself."""
         try:
-            reply = await answer()
+            reply = await answering
         except RateLimitedError:
             raise  # carries the layer that refused
         except ApiError as error:

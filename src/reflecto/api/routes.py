@@ -1,7 +1,6 @@
 """Routes made from operations: each call is admitted as its row says, then handed to the row's handler."""
 
 from collections.abc import Iterable
-from contextlib import nullcontext
 from itertools import groupby
 from typing import Any
 
@@ -61,21 +60,23 @@ class _Serving:
 
     async def __call__(self, call: Call) -> Reply | None:
         """Answer the call. Raises: ApiError, ClientDisconnectedError."""
-        operation, auth = self._operation, self._gate.auth
-        body = None
-        async with self._gate.counting_strangers(call) if operation.limited else nullcontext():
-            if operation.caller.in_body:
-                body = await operation.body.read(self._use_cases, call)
-            caller = await operation.caller.identify(auth, call, body)
+        if not self._operation.limited:
+            return await self._answer(call, *await self._identify(call))
+        caller, body = await self._gate.counting_strangers(call, self._identify(call))
+        return await self._gate.run(caller, self._answer(call, caller, body))
 
-        async def answer() -> Reply | None:
-            given = body if operation.caller.in_body else await operation.body.read(self._use_cases, call)
-            keyed = None
-            if operation.keyed_by is not None and (key := read_key(call)) is not None:
-                keyed = KeyedRequest.of(operation.keyed_by(call, caller, given), key, [operation.id, given])
-            async with operation.caller.watching(auth, call):
-                return await self._handler(
-                    Admitted(call.scope, call.receive, call.send, self._use_cases, caller, given, keyed)
-                )
+    async def _identify(self, call: Call) -> tuple[Any, Any]:
+        """Return who calls, and the body where it had to be read for that."""
+        operation = self._operation
+        body = await operation.body.read(self._use_cases, call) if operation.caller.in_body else None
+        return await operation.caller.identify(self._gate.auth, call, body), body
 
-        return await self._gate.run(caller, answer) if operation.limited else await answer()
+    async def _answer(self, call: Call, caller: Any, body: Any) -> Reply | None:
+        operation = self._operation
+        if not operation.caller.in_body:
+            body = await operation.body.read(self._use_cases, call)
+        keyed = None
+        if operation.keyed_by is not None and (key := read_key(call)) is not None:
+            keyed = KeyedRequest.of(operation.keyed_by(call, caller, body), key, [operation.id, body])
+        admitted = Admitted(call.scope, call.receive, call.send, self._use_cases, caller, body, keyed)
+        return await operation.caller.watching(self._gate.auth, call, self._handler(admitted))

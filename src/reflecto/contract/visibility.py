@@ -5,6 +5,7 @@ docs/protocol.md "What is visible" has the rule. Its other implementation is
 """
 
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 # Drawn as nothing although Unicode files them under letters, marks or symbols.
@@ -48,6 +49,7 @@ def _is_white(char: str) -> bool:
     return char.isspace() and char not in "\x1c\x1d\x1e\x1f"  # Unicode calls these controls
 
 
+@lru_cache(maxsize=4096)  # of the characters in use: a question asks for each of its text
 def is_undrawn(char: str) -> bool:
     """Tell whether nothing is drawn for this character, by itself or at all."""
     point = ord(char)

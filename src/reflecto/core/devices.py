@@ -2,7 +2,6 @@
 
 import hmac
 from collections.abc import Sequence
-from dataclasses import fields
 
 import msgspec
 from msgspec import UNSET
@@ -98,7 +97,7 @@ class Devices:
         """
         if request.push is not UNSET:
             await self._subscribe(device, request.push)
-        given = {each.name: getattr(request, each.name) for each in fields(DeviceChanges)}
+        given = {name: getattr(request, name) for name in DeviceChanges.__struct_fields__}
         changes = DeviceChanges(**{name: value for name, value in given.items() if value is not UNSET})
         updated = await self._store.update_device(device.id, changes)
         if updated is None:

@@ -6,11 +6,11 @@ its picture, which came with the first round. A device that does not know emerge
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.envelopes import (

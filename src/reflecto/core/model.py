@@ -1,7 +1,6 @@
 """The domain's records, as the core and every store speak of them. Times are Unix seconds."""
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 import msgspec
 
@@ -9,6 +8,18 @@ from reflecto.contract.devices import DeviceClass, DeviceType
 from reflecto.contract.interactions import Reason
 from reflecto.contract.pairing import PairingStatus
 from reflecto.contract.tokens import Priority, Scope
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One that can be printed: of its bytes, which may be secret, and of the fields in `hidden` nothing is shown."""
+
+    hidden: ClassVar[tuple[str, ...]] = ()
+
+    def __repr__(self) -> str:
+        """Return its class and the fields that may be seen."""
+        fields = ((name, getattr(self, name)) for name in self.__struct_fields__ if name not in self.hidden)
+        shown = ", ".join(f"{name}={value!r}" for name, value in fields if not isinstance(value, bytes))
+        return f"{type(self).__name__}({shown})"
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -19,29 +30,27 @@ class Owner(msgspec.Struct, frozen=True):
     device_labels: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Record, frozen=True):
     """A sender token; the plaintext is not kept."""
 
     id: str
     owner_id: str
-    hash: bytes = field(repr=False)
+    hash: bytes
     label: str
     test: bool
     priority_cap: Priority | None
     scopes: tuple[Scope, ...]
     created_at: int
     last_used_at: int | None = None
-    short_hash: bytes | None = field(default=None, repr=False)  # of its short form; None: not known yet
+    short_hash: bytes | None = None  # of its short form; None: not known yet
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(Record, frozen=True):
     """A receiver: its public keys (32 raw bytes each) and what it reported of itself."""
 
     id: str
     owner_id: str
-    token_hash: bytes = field(repr=False)
+    token_hash: bytes
     public_key: bytes
     signing_key: bytes
     label: str
@@ -58,8 +67,7 @@ class Device:
 REPORTED: Final = ("label", "type", "device_class", "app_build", "features")
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceChanges:
+class DeviceChanges(Record, frozen=True):
     """Changes that a device reports of itself. None: it stays as it is."""
 
     label: str | None = None
@@ -67,22 +75,20 @@ class DeviceChanges:
     features: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SetupCode:
+class SetupCode(Record, frozen=True):
     """A one-time code: joins `owner_id` where given; founds an owner if `founds_owner` or if there is none yet.
 
     `phone_id`: the phone that made it; None: the command line did.
     """
 
-    hash: bytes = field(repr=False)
+    hash: bytes
     owner_id: str | None
     founds_owner: bool
     expires_at: int
     phone_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Tap:
+class Tap(Record, frozen=True):
     """A choice somebody made. A simulated one has no device; `answered_at` is the tapper's own clock."""
 
     choice_index: int
@@ -96,8 +102,7 @@ class Tap:
 StoredStatus = Literal["pending", "answered", "cancelled"]  # expired is decided by comparison, never stored
 
 
-@dataclass(frozen=True, slots=True)
-class Interaction:
+class Interaction(Record, frozen=True):
     """A question at rest: its text is in `sealed`, under a key only the asker's token yields.
 
     With a `tether` (seconds) it ends that long after `awaited_until`, the end of the last wait for it as far as known.
@@ -107,9 +112,9 @@ class Interaction:
     owner_id: str
     token_id: str
     test: bool
-    repeat_mark: bytes = field(repr=False)  # equal for repeats: of the idempotency key, else of the content
-    content_mark: bytes = field(repr=False)  # equal for the same question and choices
-    sealed: bytes = field(repr=False)
+    repeat_mark: bytes  # equal for repeats: of the idempotency key, else of the content
+    content_mark: bytes  # equal for the same question and choices
+    sealed: bytes
     choice_count: int
     created_at: int
     expires_at: int
@@ -124,20 +129,18 @@ class Interaction:
 Urgency = Literal["low", "high"]  # RFC 8030 5.3; there are more, these are what a priority comes to
 
 
-@dataclass(frozen=True, slots=True)
-class QueueEntry:
+class QueueEntry(Record, frozen=True):
     """A blob waiting for one device. `sender` is a device id or `server`; `urgency` and `topic` as in `Delivery`."""
 
     seq: int
     sender: str
-    blob: bytes = field(repr=False)
+    blob: bytes
     expires_at: int
     urgency: Urgency = "high"
     topic: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Record, frozen=True):
     """A blob to append to one device's queue, which numbers it.
 
     `urgency` and `topic` (up to 32 characters of base64url) are for its push: one that was not delivered yet is
@@ -145,7 +148,7 @@ class Delivery:
     """
 
     device_id: str
-    blob: bytes = field(repr=False)
+    blob: bytes
     expires_at: int
     sender: str = "server"
     urgency: Urgency = "high"
@@ -153,13 +156,14 @@ class Delivery:
     is_essential: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PushSubscription:
+class PushSubscription(Record, frozen=True):
     """Where a device's pushes go: its endpoint is a capability, so it is never logged in full."""
 
-    endpoint: str = field(repr=False)
-    p256dh: bytes = field(repr=False)  # 65 bytes, a point of P-256
-    auth: bytes = field(repr=False)  # 16 bytes
+    hidden = ("endpoint",)
+
+    endpoint: str
+    p256dh: bytes  # 65 bytes, a point of P-256
+    auth: bytes  # 16 bytes
 
 
 class PushTarget(msgspec.Struct, frozen=True):
@@ -188,11 +192,10 @@ class PushBacklog(msgspec.Struct, frozen=True):
     last_seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Record, frozen=True):
     """The device that wants to join: what it said of itself, and what proves that to the phone (32 bytes each)."""
 
-    token_hash: bytes = field(repr=False)
+    token_hash: bytes
     device_id: str
     public_key: bytes
     signing_key: bytes
@@ -224,8 +227,7 @@ class Rejection(msgspec.Struct, frozen=True):
 PairingStep = Claim | PhoneNonce | DeviceNonce | Rejection
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Record, frozen=True):
     """The phone's word on who the owner's devices are, opaque to the server."""
 
     text: str
@@ -233,8 +235,7 @@ class Approval:
     signature: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(Record, frozen=True):
     """An invitation for one device, made by `phone_id`."""
 
     id: str
@@ -248,23 +249,21 @@ class Pairing:
     approval: Approval | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReminderDelivery:
+class ReminderDelivery(Record, frozen=True):
     """A reminder sealed for one device, twice: as it is sent on time, and flagged `late`."""
 
     device_id: str
-    on_time: bytes = field(repr=False)
-    late: bytes = field(repr=False)
+    on_time: bytes
+    late: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Reminder:
+class Reminder(Record, frozen=True):
     """A reminder at rest: `sealed` is its text for its asker, under a key only that token yields."""
 
     id: str
     owner_id: str
     token_id: str
-    sealed: bytes = field(repr=False)
+    sealed: bytes
     created_at: int
     fire_at: int
 
@@ -272,12 +271,13 @@ class Reminder:
 EmergencyStatus = Literal["active", "acknowledged", "cancelled", "expired"]
 
 
-@dataclass(frozen=True, slots=True)
-class Emergency:
+class Emergency(Record, frozen=True):
     """A message that rings until somebody acknowledges it; its text is sealed in what is kept for its devices.
 
     `next_round_at`: when it rings again, or ends; `next_call_at`: when its sender is called back. None: never.
     """
+
+    hidden = ("callback",)  # an address may hold a secret
 
     receipt: str
     message_id: str
@@ -287,7 +287,7 @@ class Emergency:
     retry_seconds: int
     created_at: int
     expires_at: int
-    callback: str | None = field(repr=False)  # an address may hold a secret
+    callback: str | None
     last_delivered_at: int
     next_round_at: int | None
     status: EmergencyStatus = "active"  # one that expired may still say so

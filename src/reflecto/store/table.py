@@ -1,10 +1,12 @@
 """A table as records: its columns are named once, and what selects, inserts and reads them is made from that."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-R = TypeVar("R")
+import msgspec
+
+R = TypeVar("R", bound=msgspec.Struct)
 Row = Sequence[Any]
 
 
@@ -54,8 +56,8 @@ class Table(Generic[R]):
         self._parts: list[tuple[slice, Table[Any]]] = []  # the last one first, so that places before it stay
         self.names: list[str] = []
         self.absent: list[Any] = []
-        for field in fields(record):  # type: ignore[arg-type]
-            self._add(field.name, special.get(field.name, Column()))
+        for field in record.__struct_fields__:
+            self._add(field, special.get(field, Column()))
         self.columns = ", ".join(self.names)
         self.assignments = ", ".join(f"{each} = ?" for each in self.names)
         self.select = f"SELECT {self.columns} FROM {name}"

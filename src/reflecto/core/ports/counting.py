@@ -4,12 +4,12 @@ Every method is a coroutine, since a shared implementation has to ask; one in me
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Window:
+
+class Window(msgspec.Struct, frozen=True):
     """At most `limit` in the last `seconds`, for each key. `name` tells it from other windows.
 
     With `until_quiet` all that was counted goes on counting until nothing was for `seconds`. With `monthly` all of a
@@ -26,8 +26,7 @@ class Window:
 Hit = tuple[Window, str]  # a window, and the key it is counted for
 
 
-@dataclass(frozen=True, slots=True)
-class CounterStanding:
+class CounterStanding(msgspec.Struct, frozen=True):
     """How often it may still happen, and when (Unix seconds) the window next frees something."""
 
     window: Window

@@ -1,12 +1,12 @@
 """Questions that agents have asked over `/mcp`, until their results were handed over: several processes share them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class UnreadQuestion:
+
+class UnreadQuestion(msgspec.Struct, frozen=True):
     """A question whose result has not reached the agent yet, or may not have.
 
     `key` is the idempotency key under which it is asked, `repeat_mark` what the store makes of that; `content_mark` is

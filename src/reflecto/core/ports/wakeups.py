@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class News:
+
+class News(msgspec.Struct, frozen=True, kw_only=True):
     """What has changed, by id: what one process tells itself and, where there are several, the others.
 
     `device_ids`: their queues have grown. `watched_ids`: questions and pairings that have changed. `ended_ids`: devices

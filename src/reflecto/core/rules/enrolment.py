@@ -1,14 +1,13 @@
 """Whether a setup code may be redeemed. Source: devices.md "Enrolling the first phone"."""
 
-from dataclasses import dataclass
+import msgspec
 
 from reflecto.contract.limits import DEVICES_MAX_PER_OWNER
 from reflecto.core.model import SetupCode
 from reflecto.core.rules.outcomes import Redemption
 
 
-@dataclass(frozen=True, slots=True)
-class RedemptionFacts:
+class RedemptionFacts(msgspec.Struct, frozen=True):
     """What decides a redemption: `code` is None where it cannot be used; `devices` counts those the owner has."""
 
     code: SetupCode | None

@@ -1,9 +1,11 @@
 """How a question goes on and ends. Source: api.md "POST/GET/DELETE interactions", devices.md "Answering"."""
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
-from reflecto.contract.interactions import Status
+import msgspec
+from msgspec.structs import replace
+
+from reflecto.contract.interactions import Reason, Status
 from reflecto.contract.limits import PENDING_MAX_PER_OWNER, RETENTION_SECONDS
 from reflecto.core.model import Interaction, Tap
 from reflecto.core.rules.outcomes import Creation, Verdict
@@ -15,6 +17,16 @@ LIFECYCLE: Final[dict[Status, dict[Literal["answer", "cancel"], Verdict]]] = {
     "cancelled": {"answer": Verdict.CLOSED, "cancel": Verdict.REPEATED},
     "expired": {"answer": Verdict.CLOSED, "cancel": Verdict.CLOSED},
 }
+
+
+def answered(interaction: Interaction, tap: Tap, now: float) -> Interaction:
+    """Return the question as it is once `tap` has been accepted."""
+    return replace(interaction, status="answered", ended_at=int(now), tap=tap)
+
+
+def cancelled(interaction: Interaction, reason: Reason, now: float) -> Interaction:
+    """Return the question as it is once it has been withdrawn."""
+    return replace(interaction, status="cancelled", ended_at=int(now), reason=reason)
 
 
 def status_at(interaction: Interaction, now: float) -> Status:
@@ -32,8 +44,7 @@ def is_retained(interaction: Interaction, now: float) -> bool:
     return now < ended_at + RETENTION_SECONDS
 
 
-@dataclass(frozen=True, slots=True)
-class CreationFacts:
+class CreationFacts(msgspec.Struct, frozen=True):
     """What decides whether a question may be asked: `pending` are its owner's, live and test ones counted apart."""
 
     is_token_live: bool

@@ -1,7 +1,8 @@
 """What can become of a request that a store decides, as every store and the use cases speak of it."""
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+import msgspec
 
 from reflecto.core.model import Emergency, Interaction, Pairing
 
@@ -27,8 +28,7 @@ class Verdict(Enum):
     DEVICE_REMOVED = auto()  # since its request was authenticated: a body may take its time to come
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
+class Sending(msgspec.Struct, frozen=True):
     """Ids of the devices whose queues took something, and of those whose queues are full; the others are gone."""
 
     reached: tuple[str, ...] = ()
@@ -78,32 +78,28 @@ class Admittance(Enum):
     TOO_MANY_DEVICES = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class CreateResult:
+class CreateResult(msgspec.Struct, frozen=True):
     """`interaction` is the new or the repeated one, None when refused."""
 
     creation: Creation
     interaction: Interaction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
+class StepResult(msgspec.Struct, frozen=True):
     """`pairing` is its state after the step, or as it stays where the step was refused."""
 
     accepted: bool
     pairing: Pairing
 
 
-@dataclass(frozen=True, slots=True)
-class EndResult:
+class EndResult(msgspec.Struct, frozen=True):
     """`interaction` is its state after the verdict."""
 
     verdict: Verdict
     interaction: Interaction
 
 
-@dataclass(frozen=True, slots=True)
-class EmergencyEndResult:
+class EmergencyEndResult(msgspec.Struct, frozen=True):
     """`emergency` is its state after the verdict."""
 
     verdict: Verdict

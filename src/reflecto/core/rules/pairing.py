@@ -3,8 +3,9 @@
 Source: devices.md "Pairing further devices", docs/protocol.md "Pairing".
 """
 
-from dataclasses import replace
 from typing import Final, Literal
+
+from msgspec.structs import replace
 
 from reflecto.contract.limits import DEVICES_MAX_PER_OWNER, PAIRING_SECONDS, PAIRINGS_MAX_PER_OWNER
 from reflecto.contract.pairing import PairingStatus

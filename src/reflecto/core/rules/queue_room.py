@@ -1,12 +1,11 @@
 """How much may wait for a device and for an owner. Source: api.md "Limits"."""
 
-from dataclasses import dataclass
+import msgspec
 
 from reflecto.contract import limits
 
 
-@dataclass(frozen=True, slots=True)
-class QueueLimits:
+class QueueLimits(msgspec.Struct, frozen=True):
     """Bounds of one device's queue, and of all queues of an owner in bytes.
 
     The reserved bytes are the last ones of a queue's and of an owner's; the reserved entries come on top. Both are for
@@ -22,8 +21,7 @@ class QueueLimits:
     reserved_entries: int = limits.QUEUE_RESERVED_ENTRIES
 
 
-@dataclass(frozen=True, slots=True)
-class QueueStanding:
+class QueueStanding(msgspec.Struct, frozen=True):
     """What a device's queue holds, relayed entries included, and how many bytes all queues of its owner hold."""
 
     entries: int

@@ -1,6 +1,6 @@
 """When a tethered question ends. Source: consent.md "tether"."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from reflecto.core.model import Interaction
 

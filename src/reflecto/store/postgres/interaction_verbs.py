@@ -1,12 +1,19 @@
 """The store's verbs on questions."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from reflecto.contract.interactions import Reason
 from reflecto.core.model import Delivery, Interaction, Tap
-from reflecto.core.rules.interactions import CreationFacts, is_retained, judge_answer, judge_cancel, judge_creation
+from reflecto.core.rules.interactions import (
+    CreationFacts,
+    answered,
+    cancelled,
+    is_retained,
+    judge_answer,
+    judge_cancel,
+    judge_creation,
+)
 from reflecto.core.rules.outcomes import CreateResult, Creation, EndResult, Verdict
 from reflecto.store.postgres.database import Database
 from reflecto.store.postgres.facts import Facts
@@ -83,10 +90,10 @@ class InteractionVerbs:
             verdict = judge_answer(found, tap, now)
             if verdict is not Verdict.ACCEPTED:
                 return EndResult(verdict, found)
-            answered = replace(found, status="answered", ended_at=int(now), tap=tap)
-            facts.change(answered)
+            ended = answered(found, tap, now)
+            facts.change(ended)
             facts.append(withdrawals)
-            return EndResult(Verdict.ACCEPTED, answered)
+            return EndResult(Verdict.ACCEPTED, ended)
 
         devices = () if tap.device_id is None else (tap.device_id,)
         needs = Needs(interactions=(interaction_id,), devices=devices, deliveries=withdrawals)
@@ -102,10 +109,10 @@ class InteractionVerbs:
             verdict = judge_cancel(found, now)
             if verdict is not Verdict.ACCEPTED:
                 return EndResult(verdict, found)
-            cancelled = replace(found, status="cancelled", ended_at=int(now), reason=reason)
-            facts.change(cancelled)
+            ended = cancelled(found, reason, now)
+            facts.change(ended)
             facts.append(withdrawals)
-            return EndResult(Verdict.ACCEPTED, cancelled)
+            return EndResult(Verdict.ACCEPTED, ended)
 
         needs = Needs(interactions=(interaction_id,), deliveries=withdrawals)
         return await self._database.batches.run(needs, cancel)

@@ -1,15 +1,15 @@
 """What a verb says of itself before it runs, so that all a transaction needs is locked and read at once."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from reflecto.core.model import Delivery
 from reflecto.core.ports.store import Keep
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
+class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """What a verb's rules look at. Owners of the devices and interactions named are found and locked as well.
 
     `deliveries`: what it may append, of whose queues it needs the standing. `repeats`: token, mark and the time from

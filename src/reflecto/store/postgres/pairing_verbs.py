@@ -1,8 +1,9 @@
 """The store's verbs on pairings."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from reflecto.core.model import Approval, Delivery, Device, Pairing, PairingStep
 from reflecto.core.ports.store import Keep

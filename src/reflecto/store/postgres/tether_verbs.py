@@ -1,8 +1,9 @@
 """The store's verbs on tethered questions: who waits, and what nobody waits for."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from reflecto.core.model import Delivery, Interaction
 from reflecto.core.rules.interactions import is_retained

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 
 from reflecto.contract.interactions import Reason
 from reflecto.core.model import Delivery, Interaction, Tap
-from reflecto.core.rules.interactions import CreationFacts, judge_answer, judge_cancel, judge_creation
+from reflecto.core.rules.interactions import (
+    CreationFacts,
+    answered,
+    cancelled,
+    judge_answer,
+    judge_cancel,
+    judge_creation,
+)
 from reflecto.core.rules.outcomes import CreateResult, Creation, EndResult, Verdict
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
@@ -72,7 +79,7 @@ class InteractionVerbs:
                 (int(now), *TAPS.row(tap), interaction_id),
             )
             append_to_queues(connection, withdrawals, self._bounds)
-            return _ended(connection, interaction_id)
+            return EndResult(Verdict.ACCEPTED, answered(found, tap, now))
 
         return await self._database.write(record, frees=True)
 
@@ -91,7 +98,7 @@ class InteractionVerbs:
                 (int(now), reason, interaction_id),
             )
             append_to_queues(connection, withdrawals, self._bounds)
-            return _ended(connection, interaction_id)
+            return EndResult(Verdict.ACCEPTED, cancelled(found, reason, now))
 
         return await self._database.write(cancel, frees=True)
 
@@ -111,8 +118,3 @@ class InteractionVerbs:
             (after, until),
         )
         return [INTERACTIONS.of(row) for row in rows]
-
-
-def _ended(connection: sqlite3.Connection, interaction_id: str) -> EndResult:
-    row = connection.execute(f"{INTERACTIONS.select} WHERE id = ?", (interaction_id,)).fetchone()
-    return EndResult(Verdict.ACCEPTED, INTERACTIONS.of(row))

@@ -15,9 +15,10 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+import msgspec
 
 from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.store import StoreUnavailableError
@@ -29,8 +30,7 @@ T = TypeVar("T")
 Operation = Callable[[sqlite3.Connection], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(msgspec.Struct, frozen=True):
     """Something to write. `frees`: it makes room or is worth the last of it, so a full disk does not keep it out."""
 
     operation: Operation
