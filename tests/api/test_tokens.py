@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -149,24 +150,23 @@ async def test_last_use_is_told_at_once_and_written_once_a_minute_not_once_a_req
     server: RunningServer, tmp_path: Path, phone: DeviceActor, sender: Program, clock: FakeClock
 ):
     question = await sender.ask_id()
-    observer = sqlite3.connect(tmp_path / "reflecto.sqlite3")
-    (before,) = observer.execute("PRAGMA data_version").fetchone()  # changes with every commit of others
-    clock.advance(30)
-    for _ in range(50):
-        await sender.read(question)
-    listed = (await phone.call("GET", "/v1/tokens")).json()["tokens"]
-    assert [token["last_used_at"] for token in listed] == [NOW + 30]
-    assert observer.execute("PRAGMA data_version").fetchone() == (before,)
-    assert observer.execute("SELECT last_used_at FROM tokens").fetchall() == [(None,)]
-    await server.services.last_seen.flush()
-    assert observer.execute("SELECT last_used_at FROM tokens").fetchall() == [(NOW + 30,)]
-    observer.close()
+    with closing(sqlite3.connect(tmp_path / "reflecto.sqlite3")) as observer:
+        (before,) = observer.execute("PRAGMA data_version").fetchone()  # changes with every commit of others
+        clock.advance(30)
+        for _ in range(50):
+            await sender.read(question)
+        listed = (await phone.call("GET", "/v1/tokens")).json()["tokens"]
+        assert [token["last_used_at"] for token in listed] == [NOW + 30]
+        assert observer.execute("PRAGMA data_version").fetchone() == (before,)
+        assert observer.execute("SELECT last_used_at FROM tokens").fetchall() == [(None,)]
+        await server.services.last_seen.flush()
+        assert observer.execute("SELECT last_used_at FROM tokens").fetchall() == [(NOW + 30,)]
 
 
 async def test_the_minute_writes_what_was_noted(tmp_path: Path, sender: Program, clock: FakeClock):
+    await clock.until_waited_for(NOW + 60)  # the housekeeping of the start is over
     await sender.ask_id()
     clock.advance(60)
     await clock.until_waited_for(NOW + 120)  # the housekeeping has run and waits for its next round
-    observer = sqlite3.connect(tmp_path / "reflecto.sqlite3")
-    assert observer.execute("SELECT last_used_at FROM tokens").fetchall() == [(NOW,)]
-    observer.close()
+    with closing(sqlite3.connect(tmp_path / "reflecto.sqlite3")) as observer:
+        assert observer.execute("SELECT last_used_at FROM tokens").fetchall() == [(NOW,)]

@@ -14,7 +14,7 @@ from reflecto.core.model import Device
 from reflecto.store.postgres import push_lines
 from tests.builders import make_delivery
 from tests.databases import Databases
-from tests.fakes import BOUND_SECONDS
+from tests.fakes import BOUND_SECONDS, Gate
 from tests.store_conformance.test_push import make_subscription
 from tests.store_conformance.world import found_owner
 
@@ -70,6 +70,29 @@ async def test_one_that_gives_up_leaves_the_device_to_the_other(backings: list[B
         assert await left.get() == [phone.id]
     assert await b.claim(phone.id, 2) == 0
     assert await a.claim(phone.id, 2) is None
+
+
+async def test_one_that_gives_up_while_it_claims_again_leaves_it_all_the_same(
+    backings: list[Backing], phone: Device, monkeypatch: pytest.MonkeyPatch
+):
+    a, b = (each.push_lines for each in backings)
+    assert await a.claim(phone.id, 2) == 0
+    gate, held_back = Gate(), push_lines._ids  # noqa: SLF001  there is no other moment in the middle of a turn
+
+    async def ids(*arguments: Any) -> set[str]:
+        await gate()
+        return await held_back(*arguments)
+
+    monkeypatch.setattr(push_lines, "_ids", ids)
+    claiming = asyncio.create_task(a.claim(phone.id, 2))
+    await gate.until_held()
+    left: asyncio.Queue[Collection[str]] = asyncio.Queue()
+    b.when_left(left.put_nowait)
+    a.leave([phone.id])
+    gate.open()
+    assert await claiming is None
+    async with asyncio.timeout(BOUND_SECONDS):
+        assert await left.get() == [phone.id]
 
 
 async def test_a_new_subscription_is_still_the_one_to_which_its_process_pushes(backings: list[Backing], phone: Device):

@@ -107,6 +107,8 @@ class PostgresPushLines:
         """Let the claims run out at once, so that whoever looks next takes them up."""
         for each in device_ids:
             self._held.pop(each, None)
+            if each in self._claims:
+                self._claims[each].succeed(None)
         self._left.update(device_ids)
         self._wake()
 
@@ -147,7 +149,8 @@ class PostgresPushLines:
                 del kind[device_id]
 
     async def _write(self, connection: Connection) -> None:
-        claims, releases, done = self._some(self._claims), self._some(self._releases), self._some(self._done)
+        claims, releases = self._some(_awaited(self._claims)), self._some(_awaited(self._releases))
+        done = self._some(self._done)
         left = set(self._some(dict.fromkeys(self._left)))
         wanted = {*claims, *releases, *done, *left}
         if not wanted:
@@ -163,7 +166,7 @@ class PostgresPushLines:
             released = await self._settle(connection, _RELEASE, releases, ours)
             claimed = await self._settle(connection, _CLAIM, claims, ours)
         ready = wanted - busy
-        self._left -= ready
+        self._left -= left - busy  # what was left meanwhile is for the next turn
         for device_id in ready & done.keys():
             if self._done[device_id] == done[device_id]:
                 del self._done[device_id]
@@ -200,6 +203,11 @@ class PostgresPushLines:
         if due := self._some({each: until for each, until in self._held.items() if until <= due_until}):
             rows = await connection.fetch(_RENEW, self._process_id, list(due))
             self._held |= dict.fromkeys((row[0] for row in rows), asked + LEASE_SECONDS)
+
+
+def _awaited(wanted: Mapping[str, _Wanted]) -> dict[str, _Wanted]:
+    """Return those that nobody has answered: what was done is not done again before its asker has taken it away."""
+    return {device_id: each for device_id, each in wanted.items() if not each.future.done()}
 
 
 async def _ids(connection: Connection, statement: str, device_ids: set[str]) -> set[str]:
