@@ -33,18 +33,24 @@ def measure(first: ServerProcess, second: ServerProcess, count: int) -> list[lis
             while next(entries)[1]["id"] != asked:
                 pass
             to_stream.append(time.perf_counter() - accepted)
-            waiting = pool.submit(lambda: (asker.get(f"/v1/interactions/{asked}?wait=20"), time.perf_counter())[1])  # noqa: B023
+            waiting = pool.submit(_heard_at, asker, asked)
             elsewhere.answer(asked, 0)
             answered = time.perf_counter()
             heard = waiting.result()
             to_asker.append(max(0.0, heard - answered))
             whole.append(heard - started)
-        entries.close()  # type: ignore[attr-defined]  # a generator
+        entries.close()
     return [
         ["201 at A until the phone's stream at B has it", *milliseconds(to_stream)],
         ["200 of the tap at B until the poll at A replies", *milliseconds(to_asker)],
         ["question until answer, all of it", *milliseconds(whole)],
     ]
+
+
+def _heard_at(asker: httpx.Client, question_id: str) -> float:
+    """Wait for the question's end; return when its reply came."""
+    asker.get(f"/v1/interactions/{question_id}?wait=20")
+    return time.perf_counter()
 
 
 def main() -> None:

@@ -119,7 +119,7 @@ class TurnHandler(logging.StreamHandler[TextIO]):
             elif loop is not self._waits_on:
                 self._waits_on = loop
                 loop.call_soon(self._end_turn)
-        except Exception:  # noqa: BLE001  logging's own way: a line that cannot be written never troubles who logged it
+        except Exception:  # noqa: BLE001 -- logging's own way: a line that cannot be written never troubles who logged it
             self.handleError(record)
 
     def flush(self) -> None:

@@ -313,7 +313,7 @@ def test_a_phone_that_is_connected_is_named_and_without_one_it_says_how_to_pair(
         "ok",
         "connected: Ann‹U+202E›'s phone",  # noqa: RUF001
     )
-    entries.close()  # type: ignore[attr-defined]  # a generator
+    entries.close()
     assert phone.call("DELETE", "/v1/devices/self").status_code == 204
     code, checks = examined(capsys, "--url", server.url, "--token", phone.token)
     assert (code, checks["phone"]["verdict"]) == (1, "failed")

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any, Final
 
@@ -114,7 +114,7 @@ class Phone:
         made: dict[str, str] = reply.json()
         return made
 
-    def entries(self, *, after: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    def entries(self, *, after: int = 0) -> Generator[tuple[int, dict[str, Any]], None, None]:
         """Yield (seq, envelope) from an open stream, first the backlog, then live; close it when done."""
         with connect_sse(
             HTTP, "GET", f"{self.url}/v1/sync", params={"after": after}, headers=bearer(self.device_token)
@@ -135,7 +135,7 @@ class Phone:
                 if (envelope["type"], envelope["id"]) == (kind, envelope_id):
                     return read
         finally:
-            entries.close()  # type: ignore[attr-defined]  # a generator
+            entries.close()
         raise AssertionError("the stream ended first")
 
 

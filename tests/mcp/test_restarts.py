@@ -36,7 +36,7 @@ async def test_an_agent_waits_through_a_restart_and_the_stop_is_quick_and_quiet(
             while "interaction" not in kinds:
                 _, envelope = await asyncio.to_thread(next, entries)
                 kinds[envelope["type"]] = envelope
-            entries.close()  # type: ignore[attr-defined]  # a generator
+            entries.close()
             assert await asyncio.to_thread(server.stop) == 0
             pending = content(await call)
         assert (pending["status"], pending["id"]) == ("pending", kinds["interaction"]["id"])

@@ -77,7 +77,7 @@ async def test_one_that_gives_up_while_it_claims_again_leaves_it_all_the_same(
 ):
     a, b = (each.push_lines for each in backings)
     assert await a.claim(phone.id, 2) == 0
-    gate, held_back = Gate(), push_lines._ids  # noqa: SLF001  there is no other moment in the middle of a turn
+    gate, held_back = Gate(), push_lines._ids  # noqa: SLF001 -- there is no other moment in the middle of a turn
 
     async def ids(*arguments: Any) -> set[str]:
         await gate()

@@ -25,8 +25,8 @@ def key_presses(keys: TextIO, on_press: Callable[[bytes], None]) -> Iterator[Non
     if sys.platform == "win32":
         yield
         return
-    import termios  # noqa: PLC0415  (POSIX only)
-    import tty  # noqa: PLC0415
+    import termios  # noqa: PLC0415 -- there is none on Windows
+    import tty  # noqa: PLC0415 -- there is none on Windows
 
     fd = keys.fileno()
     loop = asyncio.get_running_loop()

@@ -3,10 +3,8 @@
 Each batch locks its owners, loads what its verbs need, lets each verb judge in the order of arrival, and writes.
 """
 
-import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from itertools import count
 from typing import Any, Final, TypeVar, cast
 
@@ -15,10 +13,11 @@ import asyncpg
 from reflecto.core.ports.store import AlreadyKeptError, StoreUnavailableError
 from reflecto.store.postgres.connection import Connection
 from reflecto.store.postgres.facts import Facts
-from reflecto.store.postgres.locking import HELD_SECONDS, Locking
+from reflecto.store.postgres.line import Line
+from reflecto.store.postgres.locking import Locking
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.news import NewsFeed
-from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, NobodyWaitsError, Waiting
+from reflecto.store.postgres.waiting import NobodyWaitsError, Waiting
 from reflecto.store.postgres.writer import Writer
 from reflecto.store.postgres.writing import write
 
@@ -45,59 +44,35 @@ class _Verb(Waiting):
 _Judged = tuple[list[tuple[_Verb, Any]], list[_Verb]]  # verbs with their results, and verbs that are still to come
 
 
-class Batches:
+class Batches(Line[_Verb]):
     """Runs verbs on `writer`'s connection, and tells the other processes with `news`."""
 
     def __init__(self, writer: Writer, locking: Locking, news: NewsFeed) -> None:
-        self._writer = writer
+        super().__init__(writer)
         self._locking = locking
         self._news = news
         self._has_news = False  # what the transaction under way has changed is news
-        self._waiting: list[_Verb] = []
-        self._arrived = asyncio.Event()
-        self._closed = False
-        self._task = asyncio.get_running_loop().create_task(self._work())
 
     async def run(self, needs: Needs, judge: Judge[T]) -> T:
         """Return what `judge` returned, once it is durable.
 
         Raises: StoreUnavailableError, nothing happened; OutcomeUnknownError, it may have; AlreadyKeptError.
         """
-        if self._closed or len(self._waiting) >= WAITING_MAX:
-            raise StoreUnavailableError("the store is closed" if self._closed else "the database has stalled")
-        verb = _Verb(needs, judge)
-        self._waiting.append(verb)
-        self._arrived.set()
-        return cast("T", await verb.result())
+        return cast("T", await self._wait_for(_Verb(needs, judge)))
 
-    async def close(self) -> None:
-        """Commit what is waiting and stop. Whoever the database has no answer for by then hears so."""
-        self._closed = True
-        self._arrived.set()
-        await asyncio.wait([self._task], timeout=ANSWER_SECONDS)
-        self._writer.close()
-        await self._task
-
-    async def _work(self) -> None:
-        while not self._closed or self._waiting:
-            await self._arrived.wait()
-            if not self._closed:
-                self._arrived.clear()
-            while batch := self._next():
-                await self._settle(batch)
+    async def _serve_next(self) -> None:
+        if batch := self._next():
+            await self._settle(batch)
 
     def _next(self) -> list[_Verb]:
         """Return the next batch: verbs that still have somebody waiting, as many as one transaction should have."""
         batch: list[_Verb] = []
-        size, taken = 0, 0
-        for verb in self._waiting:
-            if len(batch) >= BATCH_VERBS or size >= BATCH_BYTES:
-                break
-            taken += 1
+        size = 0
+        while self._waiting and len(batch) < BATCH_VERBS and size < BATCH_BYTES:
+            verb = self._waiting.popleft()
             if not verb.future.done():
                 batch.append(verb)
                 size += verb.size
-        del self._waiting[:taken]
         return batch
 
     async def _settle(self, batch: list[_Verb]) -> None:
@@ -127,18 +102,6 @@ class Batches:
                 else:
                     verb.succeed(result)
             await self._put_off(held, is_all=not results)
-
-    async def _put_off(self, held: list[_Verb], *, is_all: bool) -> None:
-        """Do what was held later, behind all others; where there is nothing else to do, after a moment."""
-        for verb in held:
-            verb.is_undecided = bool
-        if held and is_all and not self._waiting:
-            if not self._closed:
-                self._arrived.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(HELD_SECONDS):
-                    await self._arrived.wait()
-        self._waiting += held
 
     async def _fail(self, batch: list[_Verb], error: Exception) -> None:
         """Hand out the error to all, or where it may be of one verb's rules or statements, try each by itself."""

@@ -1,10 +1,7 @@
 """Seldom verbs: one transaction each, statement by statement, under the same locks as the batches."""
 
-import asyncio
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from itertools import count
 from typing import Any, Final, TypeVar, cast
 
@@ -15,10 +12,11 @@ from reflecto.core.ports.store import AlreadyKeptError, Keep, StoreUnavailableEr
 from reflecto.store.postgres.changed import Changed
 from reflecto.store.postgres.connection import Connection
 from reflecto.store.postgres.facts import Facts
-from reflecto.store.postgres.locking import HELD_SECONDS, Locking, OwnerHeldError
+from reflecto.store.postgres.line import Line
+from reflecto.store.postgres.locking import Locking, OwnerHeldError
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.news import NewsFeed
-from reflecto.store.postgres.waiting import ANSWER_SECONDS, WAITING_MAX, NobodyWaitsError, Waiting
+from reflecto.store.postgres.waiting import NobodyWaitsError, Waiting
 from reflecto.store.postgres.writer import Writer
 from reflecto.store.postgres.writing import write
 from reflecto.store.tables import DEVICES
@@ -95,48 +93,23 @@ class _Job(Waiting):
         self.body = body
 
 
-class Transactions:
+class Transactions(Line[_Job]):
     """Runs transactions on `writer`'s connection, one after another, and tells the other processes with `news`."""
 
     def __init__(self, writer: Writer, locking: Locking, news: NewsFeed) -> None:
-        self._writer = writer
+        super().__init__(writer)
         self._locking = locking
         self._news = news
-        self._waiting: deque[_Job] = deque()
-        self._arrived = asyncio.Event()
-        self._closed = False
-        self._task = asyncio.get_running_loop().create_task(self._work())
 
     async def run(self, body: Body[T]) -> T:
         """Return what `body` returned, once it is durable. It may run more than once; one run counts.
 
         Raises: StoreUnavailableError, nothing happened; OutcomeUnknownError, it may have; AlreadyKeptError.
         """
-        if self._closed or len(self._waiting) >= WAITING_MAX:
-            raise StoreUnavailableError("the store is closed" if self._closed else "the database has stalled")
-        job = _Job(body)
-        self._waiting.append(job)
-        self._arrived.set()
-        return cast("T", await job.result())
+        return cast("T", await self._wait_for(_Job(body)))
 
-    async def close(self) -> None:
-        """Commit what is waiting and stop. Whoever the database has no answer for by then hears so."""
-        self._closed = True
-        self._arrived.set()
-        await asyncio.wait([self._task], timeout=ANSWER_SECONDS)
-        self._writer.close()
-        await self._task
-
-    async def _work(self) -> None:
-        while not self._closed or self._waiting:
-            await self._arrived.wait()
-            if not self._closed:
-                self._arrived.clear()
-            while self._waiting:
-                job = self._waiting.popleft()
-                await self._settle(job)
-
-    async def _settle(self, job: _Job) -> None:
+    async def _serve_next(self) -> None:
+        job = self._waiting.popleft()
         if job.future.done():
             return
         runs = count()
@@ -147,7 +120,7 @@ class Transactions:
         except NobodyWaitsError:
             return
         except OwnerHeldError:
-            await self._put_off(job)
+            await self._put_off([job])
         except StoreUnavailableError as error:
             job.fail(error)
         except asyncpg.PostgresError as error:
@@ -162,17 +135,6 @@ class Transactions:
                 job.fail(result)
             else:
                 job.succeed(result)
-
-    async def _put_off(self, job: _Job) -> None:
-        """Do it later, behind all others; where there are none, after a moment."""
-        job.is_undecided = bool
-        if not self._waiting:
-            if not self._closed:
-                self._arrived.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(HELD_SECONDS):
-                    await self._arrived.wait()
-        self._waiting.append(job)
 
     async def _carry_out(self, job: _Job, connection: Connection, *, has_waited: bool) -> tuple[Any, bool]:
         """Return what the body returned, and whether there is news; unless nobody waits for it any more."""
