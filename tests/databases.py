@@ -5,9 +5,7 @@ longer.
 from pathlib import Path
 from typing import Final
 
-import asyncpg
-
-from tests.postgres import Cluster
+from tests.postgres import Cluster, connected
 
 # What a server keeps, its schema aside. Keys are not looked after while all of it goes.
 _EMPTY: Final = """
@@ -61,9 +59,6 @@ class Databases:
 
     async def _empty(self) -> str:
         address = self._used.pop()
-        connection = await asyncpg.connect(address)
-        try:
+        async with connected(address) as connection:
             await connection.execute(_EMPTY)
-        finally:
-            await connection.close()
         return address

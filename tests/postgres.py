@@ -7,14 +7,14 @@ import signal
 import socket
 import stat
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Final
+from typing import Any, Final
 
 import asyncpg
 
@@ -24,6 +24,16 @@ _NOBODY: Final = "nobody"  # PostgreSQL refuses to run as root
 _QUICK: Final = ("fsync=off", "full_page_writes=off", "shared_buffers=32MB", "max_connections=200")
 _DURABLE: Final = ("fsync=on", "full_page_writes=on", "shared_buffers=256MB")
 _databases: Final = count(1)  # a standby has those of its primary
+
+
+@asynccontextmanager
+async def connected(address: str) -> AsyncIterator["asyncpg.Connection[Any]"]:
+    """A connection for the block: one that a failed test left open would let its loop never close."""
+    connection = await asyncpg.connect(address)
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 class Cluster:
@@ -100,8 +110,7 @@ class Cluster:
 
     async def wait_for_standbys(self, *names: str) -> None:
         """Let commits wait for these standbys, and return once they are connected; without names, for none."""
-        connection = await asyncpg.connect(self.address())
-        try:
+        async with connected(self.address()) as connection:
             await connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{','.join(names)}'")
             await connection.execute("SELECT pg_reload_conf()")
             while await connection.fetchval("SHOW synchronous_standby_names") != ",".join(names) or (
@@ -109,8 +118,6 @@ class Cluster:
                 and not await connection.fetchval("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")
             ):
                 await connection.execute("SELECT pg_sleep(0.02)")
-        finally:
-            await connection.close()
 
     def promote(self) -> None:
         """Make this standby the primary and wait for that."""
@@ -152,11 +159,8 @@ class Cluster:
     async def create_database(self, template: str = "template1") -> str:
         """Make a database like `template` and return its address."""
         name = f"db{next(_databases)}"
-        connection = await asyncpg.connect(self.address())
-        try:
+        async with connected(self.address()) as connection:
             await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-        finally:
-            await connection.close()
         return self.address(name)
 
 

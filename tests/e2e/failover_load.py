@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
-import asyncpg
-
 from reflecto.core.model import Device, Interaction, Token
 from reflecto.core.ports.store import OutcomeUnknownError, StoreUnavailableError
 from reflecto.core.rules.outcomes import Creation, Verdict
 from reflecto.store.postgres.store import PostgresStore
 from reflecto.store.tables import DEVICES, TOKENS
 from tests.builders import NOW, make_delivery, make_device, make_interaction, make_tap, make_token
+from tests.postgres import connected
 
 T = TypeVar("T")
 
@@ -63,9 +62,8 @@ class Ledger:
 
 async def found_owners(address: str, count: int) -> list[Owner]:
     """Bring owners into being, each with a phone and a token."""
-    connection = await asyncpg.connect(address)
-    owners = []
-    try:
+    async with connected(address) as connection:
+        owners = []
         for place in range(count):
             owner_id = f"own_{connection.get_server_pid()}_{place}"
             owner = Owner(make_device(owner_id), make_token(owner_id))
@@ -73,8 +71,6 @@ async def found_owners(address: str, count: int) -> list[Owner]:
             await connection.execute(DEVICES.numbered_insert, *DEVICES.row(owner.phone))
             await connection.execute(TOKENS.numbered_insert, *TOKENS.row(owner.token))
             owners.append(owner)
-    finally:
-        await connection.close()
     return owners
 
 

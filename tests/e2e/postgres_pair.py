@@ -2,9 +2,7 @@
 
 import asyncio
 
-import asyncpg
-
-from tests.postgres import USER, Cluster
+from tests.postgres import USER, Cluster, connected
 
 
 class Pair:
@@ -52,19 +50,13 @@ class Pair:
 
 async def execute(cluster: Cluster, database: str, *statements: str) -> None:
     """Execute statements as an administrator."""
-    connection = await asyncpg.connect(cluster.address(database))
-    try:
+    async with connected(cluster.address(database)) as connection:
         for statement in statements:
             await connection.execute(statement)
-    finally:
-        await connection.close()
 
 
 async def wait_until(cluster: Cluster, condition: str) -> None:
     """Wait until a condition on the database is true."""
-    connection = await asyncpg.connect(cluster.address())
-    try:
+    async with connected(cluster.address()) as connection:
         while not await connection.fetchval(f"SELECT {condition}"):
             await connection.execute("SELECT pg_sleep(0.02)")
-    finally:
-        await connection.close()

@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from tests.databases import Databases
 from tests.e2e.phones import HTTP, DeviceKeys, Phone, bearer
 from tests.e2e.server_process import ServerProcess, run_reflecto
 from tests.fakes import BOUND_SECONDS
+from tests.postgres import connected
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no binaries of PostgreSQL")
 
@@ -38,11 +38,10 @@ def two(data: Path, store: str) -> Iterator[list[ServerProcess]]:
 
 async def addresses_of_processes(store: str) -> list[str]:
     """Return where the processes of the server say that they listen, once both have."""
-    connection = await asyncpg.connect(store)
-    async with asyncio.timeout(BOUND_SECONDS):
-        while len(rows := await connection.fetch("SELECT address FROM processes")) < 2:
-            pass
-    await connection.close()
+    async with connected(store) as connection:
+        async with asyncio.timeout(BOUND_SECONDS):
+            while len(rows := await connection.fetch("SELECT address FROM processes")) < 2:
+                pass
     return [row[0] for row in rows]
 
 

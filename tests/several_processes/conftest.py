@@ -17,6 +17,7 @@ from reflecto.crypto.envelopes import BoxKeys
 from tests.actors import DeviceActor, Program, enroll
 from tests.databases import Databases
 from tests.fakes import BOUND_SECONDS, FakeClock
+from tests.postgres import connected
 from tests.running import RunningServer, run_server
 
 
@@ -79,11 +80,10 @@ async def two(
 
 async def _until_live(database: str, processes: int) -> None:
     """Return once so many have said that they are there: they hear each other from before that on."""
-    connection = await asyncpg.connect(database)
-    async with asyncio.timeout(BOUND_SECONDS):
-        while await connection.fetchval("SELECT count(*) FROM processes") < processes:
-            pass
-    await connection.close()
+    async with connected(database) as connection:
+        async with asyncio.timeout(BOUND_SECONDS):
+            while await connection.fetchval("SELECT count(*) FROM processes") < processes:
+                pass
 
 
 @pytest.fixture
@@ -101,9 +101,8 @@ def sender(phone: DeviceActor) -> Program:
 @pytest.fixture
 async def connection(two: Two) -> AsyncIterator["asyncpg.Connection[Any]"]:
     """A connection to the database beside those of the servers."""
-    connection = await asyncpg.connect(two.database)
-    yield connection
-    await connection.close()
+    async with connected(two.database) as connection:
+        yield connection
 
 
 async def until(connection: "asyncpg.Connection[Any]", condition: str, *parameters: Any) -> None:

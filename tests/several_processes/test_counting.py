@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import asyncpg
 import pytest
 
 from reflecto.backing import backing_in_memory, open_postgres
@@ -17,6 +16,7 @@ from tests.actors import DeviceActor, Program
 from tests.builders import NOW
 from tests.databases import Databases
 from tests.fakes import BOUND_SECONDS, FakeClock
+from tests.postgres import connected
 from tests.several_processes.conftest import Two
 from tests.store_conformance.world import found_owner
 from tests.sync_reader import open_sync
@@ -72,14 +72,13 @@ async def test_what_one_takes_back_the_other_may_use(counting: list[Counters]):
 
 
 async def test_where_connections_break_meanwhile_no_more_pass_than_may(counting: list[Counters], database: str):
-    connection = await asyncpg.connect(database)
-    own = connection.get_server_pid()
-    hitting = [asyncio.create_task(counting[n % 2].hit([(MINUTE, "a")], NOW)) for n in range(60)]
-    for _ in range(3):
-        await connection.execute(_TERMINATE, own)
-        hitting += [asyncio.create_task(counting[n % 2].hit([(MINUTE, "a")], NOW)) for n in range(60)]
-    refused = await asyncio.gather(*hitting)
-    await connection.close()
+    async with connected(database) as connection:
+        own = connection.get_server_pid()
+        hitting = [asyncio.create_task(counting[n % 2].hit([(MINUTE, "a")], NOW)) for n in range(60)]
+        for _ in range(3):
+            await connection.execute(_TERMINATE, own)
+            hitting += [asyncio.create_task(counting[n % 2].hit([(MINUTE, "a")], NOW)) for n in range(60)]
+        refused = await asyncio.gather(*hitting)
     assert 1 <= refused.count(None) <= 50
     assert (await counting[0].standings([(MINUTE, "a")], NOW))[0].remaining == 0
 
@@ -90,11 +89,10 @@ async def test_slots_that_have_left_their_window_are_swept(
     monkeypatch.setattr(counters, "SWEEP_SECONDS", 0.05)
     for at in (NOW, NOW + 30, NOW + 100):
         await counting[0].hit([(MINUTE, "a"), (HOUR, "a")], at)
-    connection = await asyncpg.connect(database)
-    async with asyncio.timeout(BOUND_SECONDS):
-        while await connection.fetchval("SELECT count(*) FROM counts WHERE window_name = 'minute'") > 1:
-            await counting[0].hit([(HOUR, "b")], NOW + 100)
-    await connection.close()
+    async with connected(database) as connection:
+        async with asyncio.timeout(BOUND_SECONDS):
+            while await connection.fetchval("SELECT count(*) FROM counts WHERE window_name = 'minute'") > 1:
+                await counting[0].hit([(HOUR, "b")], NOW + 100)
     (standing,) = await counting[1].standings([(HOUR, "a")], NOW + 100)
     assert standing.remaining == 67
 
@@ -120,17 +118,16 @@ async def test_without_its_database_a_server_lets_nothing_pass_and_holds_no_stre
     two: Two, phone: DeviceActor, sender: Program
 ):
     name = two.database.rpartition("/")[2]
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(two.database.replace(name, "postgres"))
-    async with open_sync(phone, after=1) as stream:
-        await stream.comment()
-        await admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-        await admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
-        replies = await asyncio.gather(sender.send(), two.at_b(sender).ask(), two.a.http.get("/readyz"))
-        await stream.end()
-    assert {reply.status_code for reply in replies} == {503}
-    assert {int(reply.headers["retry-after"]) > 0 for reply in replies} == {True}
-    await admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
-    await admin.close()
+    async with connected(two.database.replace(name, "postgres")) as admin:
+        async with open_sync(phone, after=1) as stream:
+            await stream.comment()
+            await admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+            await admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
+            replies = await asyncio.gather(sender.send(), two.at_b(sender).ask(), two.a.http.get("/readyz"))
+            await stream.end()
+        assert {reply.status_code for reply in replies} == {503}
+        assert {int(reply.headers["retry-after"]) > 0 for reply in replies} == {True}
+        await admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     async with asyncio.timeout(BOUND_SECONDS):
         while (await two.at_b(sender).send("Back")).status_code == 503:
             pass

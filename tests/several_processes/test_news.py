@@ -14,6 +14,7 @@ from reflecto.store.postgres.database import Database
 from reflecto.store.postgres.news import NewsFeed
 from tests.databases import Databases
 from tests.fakes import BOUND_SECONDS
+from tests.postgres import connected
 
 _TELL = (
     "INSERT INTO news (process_id, device_ids, watched_ids, ended_ids, cancelled_calls) "
@@ -65,9 +66,8 @@ async def ear(address: str) -> AsyncIterator[Ear]:
 @pytest.fixture
 async def other(address: str) -> AsyncIterator["asyncpg.Connection[Any]"]:
     """A connection of another process, which never hints."""
-    connection = await asyncpg.connect(address)
-    yield connection
-    await connection.close()
+    async with connected(address) as connection:
+        yield connection
 
 
 async def test_without_any_hint_it_is_heard_within_a_second(ear: Ear, other: "asyncpg.Connection[Any]"):
@@ -80,9 +80,8 @@ async def test_what_commits_late_is_heard_though_a_later_transaction_was_first(
 ):
     async with other.transaction():
         await other.execute(_TELL, "other", "dev_late")  # has its number now
-        another = await asyncpg.connect(address)
-        await another.execute(_TELL, "another", "dev_early")
-        await another.close()
+        async with connected(address) as another:
+            await another.execute(_TELL, "another", "dev_early")
         await ear.until(lambda: ear.heard == ["dev_early"])
         await other.execute(_TELL, "other", "dev_late_too")
     await ear.until(lambda: len(ear.heard) == 3)
@@ -113,33 +112,31 @@ async def test_a_look_reads_nothing_twice_while_some_transaction_stays_open(
     heard: list[str] = []
     feed = NewsFeed("me", lambda: None)
     feed.when_heard(lambda news: heard.extend(news.device_ids))
-    writer = await asyncpg.connect(address)
-    reader: Any = CountingConnection(await asyncpg.connect(address))
+    async with connected(address) as writer, connected(address) as opened:
+        reader: Any = CountingConnection(opened)
 
-    async def tell(connection: "asyncpg.Connection[Any]", device_id: str) -> None:
-        await connection.execute(_TELL, "other", device_id)
-        await writer.execute("NOTIFY reflecto_news")
+        async def tell(connection: "asyncpg.Connection[Any]", device_id: str) -> None:
+            await connection.execute(_TELL, "other", device_id)
+            await writer.execute("NOTIFY reflecto_news")
 
-    async with asyncio.timeout(BOUND_SECONDS):
-        async with other.transaction():
-            await other.execute("SELECT pg_current_xact_id()")
-            await feed.begin(reader)
-            for number in range(5):
-                await tell(writer, f"dev_{number}")
-                while len(heard) <= number:
-                    await feed.turn(reader)
-                    await reader.execute("SELECT")
-            await other.execute(_TELL, "other", "dev_late")
-        await tell(writer, "dev_last")
-        while len(heard) < 7:
-            await feed.turn(reader)
-            await reader.execute("SELECT")
-    assert heard[:5] == [f"dev_{number}" for number in range(5)]
-    assert sorted(heard[5:]) == ["dev_last", "dev_late"]
-    assert max(reader.rows_read) <= 2
-    await ear.until(lambda: len(ear.heard) == 7)
-    for each in (reader, writer):
-        await each.close()
+        async with asyncio.timeout(BOUND_SECONDS):
+            async with other.transaction():
+                await other.execute("SELECT pg_current_xact_id()")
+                await feed.begin(reader)
+                for number in range(5):
+                    await tell(writer, f"dev_{number}")
+                    while len(heard) <= number:
+                        await feed.turn(reader)
+                        await reader.execute("SELECT")
+                await other.execute(_TELL, "other", "dev_late")
+            await tell(writer, "dev_last")
+            while len(heard) < 7:
+                await feed.turn(reader)
+                await reader.execute("SELECT")
+        assert heard[:5] == [f"dev_{number}" for number in range(5)]
+        assert sorted(heard[5:]) == ["dev_last", "dev_late"]
+        assert max(reader.rows_read) <= 2
+        await ear.until(lambda: len(ear.heard) == 7)
 
 
 async def test_own_news_is_skipped(ear: Ear, other: "asyncpg.Connection[Any]"):

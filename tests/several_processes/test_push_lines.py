@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from reflecto.backing import Backing, open_postgres
@@ -15,6 +14,7 @@ from reflecto.store.postgres import push_lines
 from tests.builders import make_delivery
 from tests.databases import Databases
 from tests.fakes import BOUND_SECONDS, Gate
+from tests.postgres import connected
 from tests.store_conformance.test_push import make_subscription
 from tests.store_conformance.world import found_owner
 
@@ -113,13 +113,12 @@ async def test_a_device_without_a_subscription_is_nobodys(backings: list[Backing
 async def test_a_row_that_another_transaction_has_is_waited_for(
     backings: list[Backing], phone: Device, databases: Databases, tmp_path: Path
 ):
-    connection: asyncpg.Connection[Any] = await asyncpg.connect(await databases.of(tmp_path))
-    lines = backings[0].push_lines
-    async with connection.transaction():
-        await connection.execute("SELECT 1 FROM push_subscriptions FOR UPDATE")
-        claiming = asyncio.create_task(lines.claim(phone.id, 2))
-        for _ in range(2):  # turns go on meanwhile
-            await lines.release("dev_other", 0)
-        assert not claiming.done()
-    assert await claiming == 0
-    await connection.close()
+    async with connected(await databases.of(tmp_path)) as connection:
+        lines = backings[0].push_lines
+        async with connection.transaction():
+            await connection.execute("SELECT 1 FROM push_subscriptions FOR UPDATE")
+            claiming = asyncio.create_task(lines.claim(phone.id, 2))
+            for _ in range(2):  # turns go on meanwhile
+                await lines.release("dev_other", 0)
+            assert not claiming.done()
+        assert await claiming == 0

@@ -17,6 +17,7 @@ from tests.actors import DeviceActor, Program, enroll
 from tests.builders import NOW
 from tests.databases import Databases
 from tests.fakes import FakeClock
+from tests.postgres import connected
 from tests.push.conftest import subscribe
 from tests.push.push_service import CREATED, Held, PushServiceOnLoopback, reply
 from tests.push.subscriber import Subscriber
@@ -127,9 +128,8 @@ async def test_two_that_start_on_a_backlog_push_it_once(
         await phone.default_program().send("Nobody gets this")
         await push_service.next()
         await clock.until_waited_for(NOW + 2)
-    connection = await asyncpg.connect(database)
-    await connection.execute("UPDATE push_subscriptions SET process_id = NULL, claimed_until = NULL")  # long ago
-    await connection.close()
+    async with connected(database) as connection:
+        await connection.execute("UPDATE push_subscriptions SET process_id = NULL, claimed_until = NULL")  # long ago
     async with AsyncExitStack() as stack:
         runs = [run_server(tmp_path, clock, database=database, keys=keys, push=push) for _ in range(2)]
         a, b = await asyncio.gather(*(stack.enter_async_context(each) for each in runs))
@@ -154,9 +154,8 @@ async def test_what_was_pushed_before_a_restart_is_not_pushed_again(
         subscriber = await subscribe(phone, push_service)
         await phone.default_program().send("Once")
         await push_service.next()
-        connection = await asyncpg.connect(database)
-        await until(connection, "SELECT process_id IS NULL AND since_seq = 2 FROM push_subscriptions")
-        await connection.close()
+        async with connected(database) as connection:
+            await until(connection, "SELECT process_id IS NULL AND since_seq = 2 FROM push_subscriptions")
     async with run_server(tmp_path, clock, database=database, keys=keys, push=push) as server:
         assert (await server.http.get("/readyz")).status_code == 200
         clock.advance(5)

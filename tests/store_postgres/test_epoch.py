@@ -3,13 +3,13 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from reflecto.store.moving import EPOCH_SHIFT
 from reflecto.store.postgres.store import PostgresStore
 from tests.builders import NOW, make_delivery
 from tests.databases import Databases
+from tests.postgres import connected
 from tests.store_conformance.world import found_owner, seqs
 
 
@@ -36,9 +36,8 @@ async def test_a_new_epoch_begins_above_every_number_of_the_one_before(address: 
     (before,) = await seqs(store, phone)
     await store.close()
     assert before == NOW * 1000 + 1  # what SQLite gives
-    connection = await asyncpg.connect(address)
-    await connection.execute(change)
-    await connection.close()
+    async with connected(address) as connection:
+        await connection.execute(change)
     store = await PostgresStore.open(address)
     await store.number_from(5)  # of a machine whose clock is wrong
     await store.append_to_queues([make_delivery(phone)])

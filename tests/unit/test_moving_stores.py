@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from reflecto.bootstrap import open_store
@@ -17,6 +16,7 @@ from reflecto.store.postgres.steps import load_steps
 from reflecto.store_move import MoveError, move
 from tests.builders import NOW, make_delivery
 from tests.databases import Databases
+from tests.postgres import connected
 from tests.store_conformance.world import created, found_owner, join
 
 # What a server's processes say of themselves and of their agents' calls while they run, and what a database says of
@@ -73,11 +73,8 @@ async def test_a_label_with_a_nul_which_postgresql_refuses_moves_without_it(tmp_
 
 async def rows_in(database: str) -> dict[str, int]:
     """Count the rows of each table that moves."""
-    connection = await asyncpg.connect(database)
-    try:
+    async with connected(database) as connection:
         return {table: len(await connection.fetch(f"TABLE {table}")) for table in TABLES}
-    finally:
-        await connection.close()
 
 
 class Rows:
@@ -148,9 +145,8 @@ async def test_a_move_into_a_database_counts_every_row_and_raises_the_epoch(sour
     moved = await move(str(source), database, Settings())
     assert moved.rows == await rows_in(database)
     assert (moved.rows["owners"], moved.rows["devices"], moved.rows["queue"]) == (3, 6, 33)
-    connection = await asyncpg.connect(database)
-    assert await connection.fetchval("SELECT number FROM epoch") == 1
-    await connection.close()
+    async with connected(database) as connection:
+        assert await connection.fetchval("SELECT number FROM epoch") == 1
 
 
 async def test_numbers_rise_by_the_epoch_at_each_move_also_on_sqlite(source: Path, database: str, tmp_path: Path):

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-import asyncpg
 import pytest
 
 from reflecto.core.ports.store import StoreUnavailableError
@@ -15,6 +14,7 @@ from reflecto.store.postgres.transactions import Transaction
 from reflecto.store.sqlite.store import SqliteStore
 from tests.databases import Databases
 from tests.fakes import BOUND_SECONDS
+from tests.postgres import connected
 
 
 async def test_a_transaction_that_the_disk_refused_is_one_that_failed(tmp_path: Path):
@@ -60,11 +60,8 @@ async def test_a_connection_lost_in_a_transaction_is_counted_and_the_transaction
 
 
 async def _cut_all_connections(address: str) -> None:
-    own = await asyncpg.connect(address)
-    try:
+    async with connected(address) as own:
         await own.execute(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-    finally:
-        await own.close()
