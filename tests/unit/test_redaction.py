@@ -9,7 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from reflecto.contract.ids import new_device_token, new_sender_token, new_setup_code, short_form
+from reflecto.core.model import PushSubscription
 from reflecto.logs import RedactingFormatter, configure_logging, redact
+from tests.builders import make_device
 
 SECRETS = {
     "live": new_sender_token(),
@@ -144,3 +146,11 @@ def test_the_setting_makes_each_line_an_object(root_logger: logging.Logger, monk
     logging.getLogger("anything").info("token %s", SECRETS["live"])
     (line,) = map(json.loads, stderr.getvalue().splitlines())
     assert (line["logger"], line["text"]) == ("anything", "token [token]")
+
+
+def test_a_record_shows_no_bytes_and_no_address_that_may_hold_a_secret():
+    device = make_device("own_1", token_hash=b"secret")
+    assert "secret" not in repr(device) + str(device.__rich_repr__())
+    assert f"id='{device.id}'" in repr(device)
+    subscription = PushSubscription("https://push.example/secret", b"p", b"a")
+    assert (repr(subscription), subscription.__rich_repr__()) == ("PushSubscription(…)", [])

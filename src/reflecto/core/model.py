@@ -1,12 +1,13 @@
 """The domain's records, as the core and every store speak of them. Times are Unix seconds."""
 
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
 from reflecto.contract.devices import DeviceClass, DeviceType
 from reflecto.contract.interactions import Reason
 from reflecto.contract.pairing import PairingStatus
+from reflecto.contract.secret_record import SecretRecord
 from reflecto.contract.tokens import Priority, Scope
 
 
@@ -17,9 +18,11 @@ class Record(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         """Return its class and the fields that may be seen."""
-        fields = ((name, getattr(self, name)) for name in self.__struct_fields__ if name not in self.hidden)
-        shown = ", ".join(f"{name}={value!r}" for name, value in fields if not isinstance(value, bytes))
-        return f"{type(self).__name__}({shown})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        fields = [(name, getattr(self, name)) for name in self.__struct_fields__ if name not in self.hidden]
+        return [(name, value) for name, value in fields if not isinstance(value, bytes)]
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -156,10 +159,8 @@ class Delivery(Record, frozen=True):
     is_essential: bool = False
 
 
-class PushSubscription(Record, frozen=True):
+class PushSubscription(SecretRecord, frozen=True):
     """Where a device's pushes go: its endpoint is a capability, so it is never logged in full."""
-
-    hidden = ("endpoint",)
 
     endpoint: str
     p256dh: bytes  # 65 bytes, a point of P-256

@@ -25,7 +25,7 @@ _COUNTS: Final = (
     "relayed_entries = relayed_entries + ?, relayed_bytes = relayed_bytes + ?"
 )
 _COUNT: Final = f"UPDATE devices SET {_COUNTS} WHERE id = ?"
-# Two statements, not one with RETURNING: that takes SQLite three times as long as both.
+# Two statements, not one with RETURNING: that takes SQLite more than twice as long as both.
 _STANDING: Final = (
     "SELECT last_seq, queue_entries, queue_bytes, relayed_entries, relayed_bytes, "
     "(SELECT sum(queue_bytes) FROM devices AS each WHERE each.owner_id = devices.owner_id) FROM devices WHERE id = ?"
