@@ -1,6 +1,11 @@
 import { defineConfig } from "vitest/config";
 
-const unit = { name: "unit", include: ["web/**/*.test.ts"], testTimeout: 5_000 };
+const unit = {
+  name: "unit",
+  include: ["web/**/*.test.ts"],
+  setupFiles: ["web/apps/phone/src/i18n/english.testing.ts"],
+  testTimeout: 5_000,
+};
 const browser = {
   name: "browser",
   include: ["tests/web/**/*.test.ts"],

@@ -43,6 +43,24 @@ def test_a_link_that_no_other_machine_can_open_is_said_to_be_one(serve_at, url: 
     assert "docs/https.md" in printed
 
 
+@pytest.mark.parametrize(
+    ("url", "is_drawn"),
+    [
+        ("http://127.0.0.1:8787", False),
+        ("http://localhost:8787", False),
+        ("http://[::1]:8787", False),
+        ("https://reflecto.example", True),
+        ("http://nas:8787", True),
+    ],
+)
+def test_a_qr_code_is_drawn_of_what_another_device_can_open(serve_at, monkeypatch, url: str, is_drawn: bool):
+    drawn: list[str] = []
+    monkeypatch.setattr("reflecto.cli.invitation.print_qr", lambda text, _out: drawn.append(text))
+    printed = serve_at(url)
+    assert drawn == ([f"{url}/enroll#{CODE}"] if is_drawn else [])
+    assert ("scan the code" in printed) == is_drawn
+
+
 def test_plain_http_is_said_to_be_for_terminals_only(serve_at):
     printed = serve_at("http://nas:8787")
     assert "terminals only" in printed

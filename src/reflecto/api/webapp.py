@@ -25,11 +25,12 @@ CONTENT_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
     ".png": "image/png",
     ".svg": "image/svg+xml",
     ".webmanifest": "application/manifest+json",
 }
-COMPRESSIBLE: Final = (".css", ".html", ".js", ".svg", ".webmanifest")
+COMPRESSIBLE: Final = (".css", ".html", ".js", ".json", ".svg", ".webmanifest")
 
 # Nothing inline, nothing from elsewhere; the pictures in messages are made on the page (`blob:`), and scripts reach the
 # page's sinks only through the app's own policy.

@@ -11,12 +11,13 @@ from reflecto.qr import print_qr
 
 
 def show_invitation(invitation: Invitation, public_url: str) -> None:
-    """Print an invitation. If a phone cannot open its link, that is said before the QR code."""
+    """Print an invitation. If a phone cannot open its link, that is said; of one for this machine there is no QR code."""
     link = invitation.link(public_url)
     click.echo(f"  Link  {link}\n  Code  {invitation.code}\n")
     if hint := reach(public_url):
         click.echo(hint + "\n")
-    print_qr(link, sys.stdout)
+    if not is_loopback(public_url):  # scanned, it would lead the phone to itself
+        print_qr(link, sys.stdout)
     click.echo("In a terminal:  reflecto phone " + link)
 
 

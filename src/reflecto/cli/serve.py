@@ -10,6 +10,7 @@ import click
 from reflecto.cli.invitation import show_invitation
 from reflecto.cli.server_options import folder_option, server_options
 from reflecto.config import Settings, load_settings
+from reflecto.contract.loopback import is_loopback
 from reflecto.core.enrolment import Invitation
 
 
@@ -44,7 +45,8 @@ def serve(*, config_file: Path | None, as_json: bool, **options: object) -> int:
 def _announce(settings: Settings, url: str, _listening: str, invitation: Invitation | None) -> None:
     click.echo(f"Reflecto is ready at {url}")
     if invitation is not None:
-        click.echo("\nPair your first phone within 10 minutes. Open this link on it, scan the code, or type it:\n")
+        ways = "Open this link" if is_loopback(url) else "Open this link on it, scan the code, or type it"
+        click.echo(f"\nPair your first phone within 10 minutes. {ways}:\n")
         show_invitation(invitation, url)
         # Without the folder it would make a code in another store, which this server refuses.
         click.echo(f"Too late, or another phone of yours:  reflecto invite{folder_option(settings)}\n")

@@ -1,18 +1,22 @@
 // Builds the page, then the service worker, which carries the list of the page's files. Output: src/reflecto/webapp.
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { compileLanguages } from "./languages.js";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 const outDir = fileURLToPath(new URL("../../../src/reflecto/webapp", import.meta.url));
 // Relative addresses: the same files serve a server at the root and one under a path.
 const shared = { root, base: "./", configFile: false, logLevel: "warn", mode: "production" };
 const target = ["chrome111", "firefox114", "safari16.4"];
+const languages = Object.entries(await compileLanguages());
+const define = { __LANGUAGES__: JSON.stringify(Object.fromEntries(languages.map(([name, { path }]) => [name, path]))) };
 
 await build({
   ...shared,
+  define,
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir,
@@ -24,18 +28,21 @@ await build({
   },
 });
 
+for (const [, { path, content }] of languages) await writeFile(join(outDir, path), content);
 const files = (await readdir(outDir, { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile())
   .map((entry) => relative(outDir, join(entry.parentPath, entry.name)).split(sep).join("/"))
   .sort();
 const hash = createHash("sha256");
 for (const file of files) hash.update(file).update(await readFile(join(outDir, file)));
-const shell = files.filter((file) => !/(^index\.html|\.md|\.svg|apple-touch.*|-512\.png)$/.test(file));
+// Of the languages the worker keeps the one that is spoken.
+const shell = files.filter((file) => !/(^index\.html|\.md|\.json|\.svg|apple-touch.*|-512\.png)$/.test(file));
 
 await build({
   ...shared,
   publicDir: false,
   define: {
+    ...define,
     __SHELL__: JSON.stringify(["/", ...shell.map((file) => `/${file}`)]),
     __BUILD__: JSON.stringify(hash.digest("hex").slice(0, 16)),
   },

@@ -1,6 +1,7 @@
 /** The page's start. */
 
 import { render } from "preact";
+import { showLanguage } from "./platform/page-language.ts";
 import { applyTheme, recallTheme } from "./platform/theme.ts";
 import { App } from "./state/app.ts";
 import { Insecure } from "./ui/screens/insecure.tsx";
@@ -9,6 +10,7 @@ import { Shell } from "./ui/shell.tsx";
 const root = document.getElementById("app") as HTMLElement;
 
 if (!isSecureContext) {
+  await showLanguage("auto");
   render(<Insecure />, root);
 } else {
   const app = await App.open();

@@ -5,6 +5,7 @@ import type { LinkState } from "@reflecto/core";
 export type News =
   | { what: "items" }
   | { what: "forgotten" }
+  | { what: "language" } // another one was chosen
   | { what: "link"; state: LinkState } // of the page that holds the stream
   | { what: "link?" };
 

@@ -12,6 +12,8 @@ import {
   type Session,
 } from "@reflecto/browser";
 import type { Alarm, Change, Item, Question } from "@reflecto/core";
+import { type LanguageChoice, recallLanguage, rememberLanguage } from "../platform/language.ts";
+import { showLanguage } from "../platform/page-language.ts";
 import { apiFor, NAME } from "../platform/place.ts";
 import { isPageVisible, watchForWaking } from "../platform/visibility.ts";
 import { APP_BUILD, enrol, FEATURES, SELF_REPORT } from "./enrol.ts";
@@ -34,7 +36,7 @@ export class App {
 
   static async open(): Promise<App> {
     const app = new App(await openDatabase(NAME));
-    await app.#start();
+    await Promise.all([app.#start(), app.#speak()]);
     return app;
   }
 
@@ -137,6 +139,13 @@ export class App {
     this.#redraw();
   }
 
+  /** From now on this app speaks what was chosen, its other pages and the worker too. */
+  async chooseLanguage(choice: LanguageChoice): Promise<void> {
+    await rememberLanguage(this.database, choice);
+    await this.#speak();
+    this.#tell({ what: "language" });
+  }
+
   /** Forgets keys, token and history on this device. The caller tells the server before. */
   async forget(): Promise<void> {
     this.#stop.abort();
@@ -166,6 +175,11 @@ export class App {
     void this.#report().catch(() => undefined); // the next start tries again
   }
 
+  async #speak(): Promise<void> {
+    await showLanguage(await recallLanguage(this.database));
+    this.#redraw();
+  }
+
   async #report(): Promise<void> {
     if (!this.session || (await recall(this.database, "reported")) === SELF_REPORT) return;
     await this.session.api.updateSelf({ app_build: APP_BUILD, features: FEATURES });
@@ -191,6 +205,7 @@ export class App {
     if (news.what === "items") await this.#reload();
     else if (news.what === "forgotten")
       await this.#start(); // another tab enrolled or forgot
+    else if (news.what === "language") await this.#speak();
     else this.link.hear(news);
   }
 

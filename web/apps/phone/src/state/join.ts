@@ -13,6 +13,7 @@ import {
   SystemClock,
   UnreachableError,
 } from "@reflecto/core";
+import { t } from "../i18n/index.ts";
 import { apiFor } from "../platform/place.ts";
 import { APP_BUILD, FEATURES, SELF_REPORT } from "./enrol.ts";
 
@@ -55,12 +56,12 @@ export function suggestedClass(userAgent: string): DeviceClass {
 /** What to tell the person; null where the server lied, which has words of its own. */
 export function joinProblemOf(error: unknown): string {
   if (error instanceof PairingLieError) return `${error.message}.`;
-  if (error instanceof ForeignReplyError) return `${error.message}.`;
-  if (error instanceof UnreachableError) return "The server cannot be reached. Is this device online?";
-  if (error instanceof RangeError) return "This is no pairing code or link. Is it whole?";
-  if (!(error instanceof RefusedError)) return "This browser could not make or keep the keys. Is it a private window?";
-  if (error.code === "pairing_closed") return "Another device used this invitation. Make a new one on the phone.";
-  if (error.status === 404) return "This invitation is unknown or older than 10 minutes. Make a new one on the phone.";
-  if (error.status === 429) return `Too many wrong codes. Try again in ${error.retryAfterSeconds || 60} seconds.`;
+  if (error instanceof ForeignReplyError) return t("problem.foreign");
+  if (error instanceof UnreachableError) return t("problem.unreachable");
+  if (error instanceof RangeError) return t("join.problem.code");
+  if (!(error instanceof RefusedError)) return t("enrol.problem.keys");
+  if (error.code === "pairing_closed") return t("join.problem.used");
+  if (error.status === 404) return t("join.problem.old");
+  if (error.status === 429) return t("enrol.problem.many", { seconds: error.retryAfterSeconds || 60 });
   return error.message;
 }

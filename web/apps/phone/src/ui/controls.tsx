@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { t } from "../i18n/index.ts";
 import { messageOf } from "./hooks.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
@@ -19,10 +20,10 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     <>
       <button type="button" class="button small" onClick={copy}>
         <Icon name={isCopied ? "check" : "copy"} />
-        {isCopied ? "Copied" : label}
+        {isCopied ? t("button.copied") : label}
       </button>
       <span class="visually-hidden" role="status">
-        {isCopied ? "Copied" : ""}
+        {isCopied ? t("button.copied") : ""}
       </span>
     </>
   );
@@ -72,7 +73,7 @@ export function ConfirmButton(props: { label: string; question: string; confirm:
       <p>{props.question}</p>
       <div class="row">
         <button type="button" class="button" onClick={() => setAsking(false)}>
-          Keep
+          {t("button.keep")}
         </button>
         <WorkButton kind="danger" work={props.work}>
           {props.confirm}

@@ -1,7 +1,9 @@
 /** What components hang on to. */
 
+import { ForeignReplyError, UnreachableError } from "@reflecto/core";
 import { createContext } from "preact";
 import { useContext, useEffect, useLayoutEffect, useReducer, useState } from "preact/hooks";
+import { t } from "../i18n/index.ts";
 import type { App } from "../state/app.ts";
 import { type Route, routeOf } from "../state/route.ts";
 
@@ -57,7 +59,10 @@ export function useLoaded<T>(load: () => Promise<T>): Loaded<T> {
   return { ...state, reload };
 }
 
+/** What to tell the person. What the server wrote into an error stays as it is. */
 export function messageOf(error: unknown): string {
+  if (error instanceof ForeignReplyError) return t("problem.foreign");
+  if (error instanceof UnreachableError) return t("problem.unreachable");
   if (error instanceof Error && error.name === "Error" && error.message) return error.message;
-  return "That did not work";
+  return t("problem.unknown");
 }

@@ -1,6 +1,7 @@
 /** A QR code as one SVG path; dark on light in both themes, as scanners expect. */
 
 import { useEffect, useState } from "preact/hooks";
+import { t } from "../i18n/index.ts";
 
 const QUIET_ZONE = 4; // ISO/IEC 18004: four modules
 
@@ -21,7 +22,7 @@ export function QrCode({ text }: { text: string }) {
   return (
     <div class="qr">
       {drawing && (
-        <svg viewBox={`0 0 ${drawing.size} ${drawing.size}`} role="img" aria-label="QR code of the link below">
+        <svg viewBox={`0 0 ${drawing.size} ${drawing.size}`} role="img" aria-label={t("qr.label")}>
           <path d={drawing.path} />
         </svg>
       )}

@@ -2,6 +2,7 @@
 
 import { foremostAlarm } from "@reflecto/core";
 import { useState } from "preact/hooks";
+import { type Key, t } from "../i18n/index.ts";
 import { addressOf } from "../platform/place.ts";
 import type { App } from "../state/app.ts";
 import { openQuestions, unreadCount } from "../state/lists.ts";
@@ -57,11 +58,11 @@ function Screens() {
   );
 }
 
-const TITLES: Readonly<Record<Tab, string>> = {
-  questions: "Questions",
-  inbox: "Inbox",
-  history: "History",
-  settings: "Settings",
+const TITLES: Readonly<Record<Tab, Key>> = {
+  questions: "tab.questions",
+  inbox: "tab.inbox",
+  history: "tab.history",
+  settings: "tab.settings",
 };
 
 function Tabs() {
@@ -76,7 +77,7 @@ function Tabs() {
   const counts: Partial<Record<Tab, number>> = { questions: waiting.length, inbox: unreadCount(app.items, app.now()) };
   return (
     <div class="frame">
-      <nav class="tabs" aria-label="Main">
+      <nav class="tabs" aria-label={t("tab.list")}>
         <div class="brand">
           <Mark />
           <span>Reflecto</span>
@@ -89,10 +90,10 @@ function Tabs() {
         <header class="top">
           {title && (
             <a class="back" href={hrefOf("settings")}>
-              <Icon name="back" /> Settings
+              <Icon name="back" /> {t("tab.settings")}
             </a>
           )}
-          <h1>{title ?? TITLES[tab]}</h1>
+          <h1>{title ?? t(TITLES[tab])}</h1>
           <LinkStatus />
         </header>
         {app.trouble === "foreign" && <ForeignBanner />}
@@ -117,8 +118,8 @@ function TabLink({ tab, isCurrent, count }: { tab: Tab; isCurrent: boolean; coun
         )}
       </span>
       <span class="tab-label">
-        {TITLES[tab]}
-        {count > 0 && <span class="visually-hidden">, {count} new</span>}
+        {t(TITLES[tab])}
+        {count > 0 && <span class="visually-hidden">{t("tab.new", { count })}</span>}
       </span>
     </a>
   );
@@ -128,8 +129,7 @@ function TabLink({ tab, isCurrent, count }: { tab: Tab; isCurrent: boolean; coun
 function ForeignBanner() {
   return (
     <p class="banner" role="status">
-      Something between this device and your server answers in its place: a proxy, or this network’s sign-in page. What
-      you tap is kept, and sent when your server is back.
+      {t("banner.foreign")}
     </p>
   );
 }
@@ -137,7 +137,7 @@ function ForeignBanner() {
 function LinkStatus() {
   const app = useApp();
   const isLive = app.trouble === null && app.link.state === "live";
-  const text = isLive ? "Live" : app.trouble === null ? "Connecting…" : "No connection";
+  const text = t(isLive ? "link.live" : app.trouble === null ? "link.connecting" : "link.none");
   return (
     <p class={isLive ? "link-status live" : "link-status"} role="status">
       <span class="dot" />

@@ -2,12 +2,13 @@
 
 import { readLink, visibleRuns } from "@reflecto/core";
 import type { ComponentChildren } from "preact";
+import { rich, spokenLocale, t } from "../i18n/index.ts";
 
 /** For an element of its own, which takes the direction of the text with `dir="auto"`. */
 export function Visible({ text, keepLines = true }: { text: string; keepLines?: boolean }) {
   return visibleRuns(text, { keepLines }).map((run) =>
     run.isHidden ? (
-      <span class="hidden-char" title="A character that would not be seen">
+      <span class="hidden-char" title={t("text.hidden")}>
         {run.text}
       </span>
     ) : (
@@ -30,18 +31,23 @@ export function When({ ts, now }: { ts: number; now: number }) {
   const date = new Date(ts * 1000);
   const isToday = new Date(now * 1000).toDateString() === date.toDateString();
   const shown = isToday
-    ? date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
-    : date.toLocaleDateString([], { day: "numeric", month: "short" });
+    ? date.toLocaleTimeString(spokenLocale(), { hour: "2-digit", minute: "2-digit" })
+    : date.toLocaleDateString(spokenLocale(), { day: "numeric", month: "short" });
   return (
-    <time class="when" dateTime={date.toISOString()} title={date.toLocaleString()}>
+    <time class="when" dateTime={date.toISOString()} title={date.toLocaleString(spokenLocale())}>
       {shown}
     </time>
   );
 }
 
+/** A sentence with the time of something in it, as its `<when>`. */
+export function whenOf(key: "devices.seen" | "tokens.used", ts: number, now: number): ComponentChildren {
+  return rich<ComponentChildren>(key, { when: () => <When ts={ts} now={now} /> });
+}
+
 /** The time of day. */
 export function timeOf(ts: number): string {
-  return new Date(ts * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return new Date(ts * 1000).toLocaleTimeString(spokenLocale(), { hour: "2-digit", minute: "2-digit" });
 }
 
 /** A link out: what it is called, and where it really leads. */

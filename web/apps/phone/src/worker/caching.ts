@@ -19,7 +19,7 @@ const TYPES: readonly [RegExp, RegExp][] = [
   [/\.js$/, /javascript/],
   [/\.css$/, /^text\/css/],
   [/\.(?:png|svg)$/, /^image\//],
-  [/\.webmanifest$/, /json/],
+  [/\.(?:json|webmanifest)$/, /json/],
 ];
 
 /**

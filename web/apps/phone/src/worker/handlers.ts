@@ -1,6 +1,6 @@
 /** Handles the service worker's events: takes in pushes, shows and closes notifications, sends answers. */
 
-import { openChannel, openDatabase, openSession, type Session } from "@reflecto/browser";
+import { type Database, openChannel, openDatabase, openSession, type Session } from "@reflecto/browser";
 import {
   type Alarm,
   type Change,
@@ -15,9 +15,11 @@ import {
 } from "@reflecto/core";
 import { type Prompt, promptOf, resultPrompt, unsentPrompt } from "../items/notification.ts";
 import { showBadge } from "../platform/badge.ts";
+import { languageFile, recallLanguage, speakLanguage } from "../platform/language.ts";
 import { addressOf, apiFor, NAME } from "../platform/place.ts";
 import { ensureSubscription, pushMessageOf } from "../platform/push.ts";
 import { announcementOf, clickOf, endingOf, pathOf } from "./deciding.ts";
+import { wordsFrom } from "./shell.ts";
 
 const SYNC_TAG = "answers";
 
@@ -32,6 +34,7 @@ type SyncRegistration = ServiceWorkerRegistration & { sync?: { register(tag: str
 export class Handlers {
   readonly #scope: ServiceWorkerGlobalScope;
   readonly #channel: BroadcastChannel;
+  #database: Promise<Database> | null = null;
   #session: Promise<Session | null> | null = null;
 
   constructor(scope: ServiceWorkerGlobalScope) {
@@ -39,6 +42,11 @@ export class Handlers {
     this.#channel = openChannel(NAME, (news) => {
       if (news.what === "forgotten") this.#session = null;
     });
+  }
+
+  /** The path of the words that the app speaks. */
+  async languageFile(): Promise<string> {
+    return languageFile(await recallLanguage(await this.#openDatabase()));
   }
 
   async receivePush(json: string | null): Promise<void> {
@@ -87,13 +95,19 @@ export class Handlers {
     if (session) await ensureSubscription(session, this.#scope.registration);
   }
 
+  /** What wakes the worker may lead to a notification, so it speaks the chosen language from then on. */
   async #open(): Promise<Session | null> {
-    this.#session ??= openDatabase(NAME).then((database) =>
-      openSession(database, apiFor, (changes) => this.#tell(changes)),
-    );
+    const database = await this.#openDatabase();
+    await speakLanguage(await recallLanguage(database), wordsFrom);
+    this.#session ??= openSession(database, apiFor, (changes) => this.#tell(changes));
     const session = await this.#session;
     if (!session) this.#session = null; // enrolled later, perhaps
     return session;
+  }
+
+  #openDatabase(): Promise<Database> {
+    this.#database ??= openDatabase(NAME);
+    return this.#database;
   }
 
   async #tell(changes: Change[]): Promise<void> {

@@ -1,5 +1,6 @@
-/** The app's own files, kept so that it starts without a network. */
+/** The app's own files, kept so that it starts without a network: of the languages, those that were spoken. */
 
+import { isLanguageFile } from "../platform/language.ts";
 import { addressOf, NAME } from "../platform/place.ts";
 import { isOwnFile } from "./caching.ts";
 
@@ -10,9 +11,11 @@ const PREFIX = `${NAME}-shell-`;
 const CACHE = `${PREFIX}${__BUILD__}`;
 const PAGE = addressOf("/");
 
-export async function keepShell(): Promise<void> {
+/** `language` is the path of the words that the app speaks. */
+export async function keepShell(language: string): Promise<void> {
   const cache = await caches.open(CACHE);
-  await Promise.all(__SHELL__.map(async (path) => cache.put(addressOf(path), await fetchOwn(path))));
+  const paths = [...__SHELL__, language];
+  await Promise.all(paths.map(async (path) => cache.put(addressOf(path), await fetchOwn(path))));
 }
 
 /** Throws for what is not the app's; the browser tries to install the worker again later. */
@@ -34,7 +37,22 @@ export async function dropOldShells(): Promise<void> {
 export async function fromShell(request: Request, plan: "page" | "cached"): Promise<Response> {
   const cache = await caches.open(CACHE);
   const kept = plan === "page" ? await cache.match(PAGE) : ((await cache.match(request)) ?? (await before(request)));
-  return kept ?? fetch(request);
+  return kept ?? languageFrom(cache, request) ?? fetch(request);
+}
+
+/** The words of a language: kept from the first time on, so that a language chosen later is there offline too. */
+export async function wordsFrom(path: string): Promise<Response> {
+  return fromShell(new Request(addressOf(path)), "cached");
+}
+
+/** Null for what is no language's file. */
+function languageFrom(cache: Cache, request: Request): Promise<Response> | null {
+  const path = `/${new URL(request.url).pathname.slice(PAGE.length)}`;
+  if (!isLanguageFile(path)) return null;
+  return fetchOwn(path).then(async (response) => {
+    await cache.put(addressOf(path), response.clone());
+    return response;
+  });
 }
 
 /** What the shell before this one has of it. Not any cache's: another server in another folder may keep some as well. */

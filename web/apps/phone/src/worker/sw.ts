@@ -9,7 +9,12 @@ declare const self: ServiceWorkerGlobalScope;
 const handlers = new Handlers(self);
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(keepShell().then(() => self.skipWaiting()));
+  event.waitUntil(
+    handlers
+      .languageFile()
+      .then(keepShell)
+      .then(() => self.skipWaiting()),
+  );
 });
 
 self.addEventListener("activate", (event) => {

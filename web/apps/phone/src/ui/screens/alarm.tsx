@@ -2,6 +2,7 @@
 
 import { type Alarm, isLoud, type NoteOf, roundOf } from "@reflecto/core";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../../i18n/index.ts";
 import { sourceName } from "../../items/outcome.ts";
 import { Ringer } from "../../platform/sound.ts";
 import { useApp } from "../hooks.ts";
@@ -18,15 +19,13 @@ function Ring({ ring }: { ring: NoteOf<"ring"> }) {
   const app = useApp();
   const isAudible = useSound(ring);
   return (
-    <div class="ring" role="alertdialog" aria-modal="true" aria-label="Ringing">
+    <div class="ring" role="alertdialog" aria-modal="true" aria-label={t("ring.label")}>
       <p class="ring-kind">
-        <Icon name="bell" /> Ringing since {timeOf(ring.receivedAt)}
+        <Icon name="bell" /> {t("ring.since", { time: timeOf(ring.receivedAt) })}
       </p>
       <div class="ring-middle">
         <Bell />
-        <h1>
-          <Name text={sourceName(ring.source)} /> is ringing
-        </h1>
+        <h1>{t("ring.title", { name: sourceName(ring.source) })}</h1>
         {ring.payload.message && (
           <p dir="auto">
             <Visible text={ring.payload.message} />
@@ -34,8 +33,8 @@ function Ring({ ring }: { ring: NoteOf<"ring"> }) {
         )}
       </div>
       <div class="ring-end">
-        <EndButton onPress={() => app.end(ring)}>Stop</EndButton>
-        <small>{isAudible ? "Stops on every device of yours" : SILENT_HINT}</small>
+        <EndButton onPress={() => app.end(ring)}>{t("ring.stop")}</EndButton>
+        <small>{t(isAudible ? "ring.everywhere" : "ring.silent")}</small>
       </div>
     </div>
   );
@@ -47,14 +46,14 @@ function Emergency({ emergency }: { emergency: NoteOf<"emergency"> }) {
   const appearance = useAppearance();
   const { payload } = emergency;
   const name = sourceName(emergency.source);
-  const rounds = `Repeats every ${payload.retry} s until ${timeOf(payload.expires_at)}`;
+  const round = roundOf(emergency, app.now());
   const silence = (event: MouseEvent) => {
     if (!isTooSoon(appearance, event)) void app.silence(emergency);
   };
   return (
-    <div class="ring alarm" role="alertdialog" aria-modal="true" aria-label="Emergency">
+    <div class="ring alarm" role="alertdialog" aria-modal="true" aria-label={t("emergency.label")}>
       <p class="ring-kind">
-        <Icon name="alert" /> Emergency
+        <Icon name="alert" /> {t("emergency.label")}
       </p>
       <div class="ring-middle">
         <Bell />
@@ -75,20 +74,16 @@ function Emergency({ emergency }: { emergency: NoteOf<"emergency"> }) {
         {payload.url && <OutLink url={payload.url} label={payload.url_title} />}
       </div>
       <div class="ring-end">
-        {app.isPhone && <EndButton onPress={() => app.end(emergency)}>Acknowledge</EndButton>}
+        {app.isPhone && <EndButton onPress={() => app.end(emergency)}>{t("emergency.acknowledge")}</EndButton>}
         <button type="button" class="ghost" onClick={silence}>
-          Silence here, keep asking the others
+          {t("emergency.silence")}
         </button>
-        <small>
-          {rounds} · {ordinal(roundOf(emergency, app.now()))} time
-        </small>
-        {!isAudible && <small>{SILENT_HINT}</small>}
+        <small>{t("emergency.rounds", { seconds: payload.retry, time: timeOf(payload.expires_at), round })}</small>
+        {!isAudible && <small>{t("ring.silent")}</small>}
       </div>
     </div>
   );
 }
-
-const SILENT_HINT = "This browser stays silent until the page is touched";
 
 function Bell() {
   return (
@@ -121,10 +116,4 @@ function useSound(alarm: Alarm): boolean {
     return () => ringer.stop();
   }, [ringer, isNowLoud]);
   return isAudible;
-}
-
-function ordinal(count: number): string {
-  const tens = count % 100;
-  const suffix = tens > 10 && tens < 14 ? "th" : (["th", "st", "nd", "rd"][count % 10] ?? "th");
-  return `${count}${suffix}`;
 }

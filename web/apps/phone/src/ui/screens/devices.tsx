@@ -1,12 +1,13 @@
 /** The owner's devices. */
 
-import type { PeerState } from "@reflecto/core";
+import { type PeerState, visibleText } from "@reflecto/core";
 import { useState } from "preact/hooks";
+import { t } from "../../i18n/index.ts";
 import { listDevices } from "../../state/peers.ts";
 import { ConfirmButton, Problem } from "../controls.tsx";
 import { messageOf, useApp, useLoaded } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
-import { Name, When } from "../text.tsx";
+import { Name, whenOf } from "../text.tsx";
 
 export function Devices() {
   const app = useApp();
@@ -39,13 +40,13 @@ function DisconnectEverything() {
     <section class="group danger-zone">
       <div class="group-row wrap">
         <span class="grow">
-          <strong>Disconnect everything</strong>
-          <small>Deletes all devices, tokens and waiting messages of yours on the server. There is no way back.</small>
+          <strong>{t("devices.disconnect.title")}</strong>
+          <small>{t("devices.disconnect.hint")}</small>
         </span>
         <ConfirmButton
-          label="Disconnect"
-          question="Delete everything of yours on this server, and on this phone?"
-          confirm="Delete everything"
+          label={t("devices.disconnect")}
+          question={t("devices.disconnect.question")}
+          confirm={t("devices.disconnect.confirm")}
           work={async () => {
             await app.session?.api.disconnect();
             await app.forget();
@@ -65,30 +66,26 @@ function DeviceRow(props: { device: PeerState; isSelf: boolean; onRemoved: () =>
       <span class="grow">
         <strong>
           <Name text={device.label} />
-          {isSelf && <span class="chip">this one</span>}
+          {isSelf && <span class="chip">{t("devices.self")}</span>}
         </strong>
         <small>
           {device.reachable ? (
             <>
-              <span class="dot live" /> Connected
+              <span class="dot live" /> {t("devices.connected")}
             </>
           ) : device.last_seen_at === null ? (
-            "Not seen yet"
+            t("devices.unseen")
           ) : (
-            <>
-              Last seen <When ts={device.last_seen_at} now={app.now()} />
-            </>
+            whenOf("devices.seen", device.last_seen_at, app.now())
           )}
-          {` · ${device.class}`}
+          {` · ${t(device.class === "phone" ? "devices.phone" : "devices.desktop")}`}
         </small>
       </span>
       {(isSelf || app.isPhone) && (
         <ConfirmButton
-          label="Unpair"
-          question={
-            isSelf ? "Unpair this device and erase its history?" : `Unpair “${device.label}”? It is shut out at once.`
-          }
-          confirm="Unpair it"
+          label={t("devices.unpair")}
+          question={isSelf ? t("devices.unpair.self") : t("devices.unpair.other", { name: visibleText(device.label) })}
+          confirm={t("devices.unpair.confirm")}
           work={async () => {
             await app.session?.api.removeDevice(isSelf ? "self" : device.device_id);
             if (isSelf) await app.forget();
@@ -117,7 +114,7 @@ function RenameForm({ onRenamed }: { onRenamed: () => Promise<void> }) {
   return (
     <form class="group made" onSubmit={submit}>
       <label class="field">
-        {app.isPhone ? "Name of this phone" : "Name of this device"}
+        {t(app.isPhone ? "name.phone" : "name.device")}
         <input
           value={label}
           required
@@ -128,7 +125,7 @@ function RenameForm({ onRenamed }: { onRenamed: () => Promise<void> }) {
       </label>
       {problem && <Problem text={problem} />}
       <button type="submit" class="button" aria-disabled={label.trim() === app.session?.device.label}>
-        Rename
+        {t("button.rename")}
       </button>
     </form>
   );

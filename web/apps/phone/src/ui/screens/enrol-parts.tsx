@@ -1,5 +1,7 @@
 /** What enrolling and pairing have in common. */
 
+import type { ComponentChildren } from "preact";
+import { rich, t } from "../../i18n/index.ts";
 import { CopyButton, WorkButton } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
@@ -7,11 +9,8 @@ import { Icon } from "../icons.tsx";
 export function HomeScreenHint({ code }: { code: string }) {
   return (
     <div class="notice">
-      <p>
-        <strong>On an iPhone or iPad, install first.</strong> Notifications only work in the installed app, and it keeps
-        its own keys: tap Share, then “Add to Home Screen”, open Reflecto there and enter the code.
-      </p>
-      {code && <CopyButton text={code} label={`Copy ${code}`} />}
+      <p>{rich<ComponentChildren>("ios.hint", { b: (inner) => <strong>{inner}</strong> })}</p>
+      {code && <CopyButton text={code} label={t("ios.copy", { code })} />}
     </div>
   );
 }
@@ -23,12 +22,9 @@ export function NotificationStep({ onNext }: { onNext: () => void }) {
       <div class="big-icon">
         <Icon name="bell" />
       </div>
-      <h1>Let it reach you</h1>
+      <h1>{t("notify.title")}</h1>
       <p>
-        {app.isPhone
-          ? "Questions come as notifications, and you can answer from there. "
-          : "What is sent to you comes as notifications, also while this page is closed. "}
-        What they say is encrypted for this device alone: the push service cannot read it.
+        {t(app.isPhone ? "notify.phone" : "notify.desktop")} {t("notify.sealed")}
       </p>
       <WorkButton
         kind="primary"
@@ -37,10 +33,10 @@ export function NotificationStep({ onNext }: { onNext: () => void }) {
           onNext();
         }}
       >
-        Allow notifications
+        {t("notify.allow")}
       </WorkButton>
       <button type="button" class="button" onClick={onNext}>
-        Not now
+        {t("button.not_now")}
       </button>
     </section>
   );

@@ -1,7 +1,9 @@
 /** From the link to the first question in a minute: code and name, notifications, the token. */
 
 import { ForeignReplyError, type NewToken, RefusedError, UnreachableError } from "@reflecto/core";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { rich, t } from "../../i18n/index.ts";
 import { addressOf } from "../../platform/place.ts";
 import { suggestedLabel, tidyCode } from "../../state/enrol.ts";
 import { CopyButton, Problem } from "../controls.tsx";
@@ -25,7 +27,7 @@ export function Enrol({ onDone }: { onDone: () => void }) {
     <main class="welcome">
       <div class="welcome-head">
         <Mark />
-        <p class="step">Step {number} of 3</p>
+        <p class="step">{t("enrol.step", { step: number, steps: 3 })}</p>
       </div>
       {step.at === "code" && (
         <CodeStep
@@ -79,13 +81,11 @@ function CodeStep({ isPaired, onPaired, onCancel }: CodeStepProps) {
 
   return (
     <form class="form" onSubmit={submit}>
-      <h1>Pair this phone</h1>
-      {isPaired && (
-        <p class="notice">This browser is paired already. Pairing again replaces its keys and erases its history.</p>
-      )}
+      <h1>{t("enrol.title")}</h1>
+      {isPaired && <p class="notice">{t("enrol.again")}</p>}
       {isIosOutsideHomeScreen() && <HomeScreenHint code={given} />}
       <label class="field">
-        Setup code
+        {t("enrol.code")}
         <input
           class="code"
           value={code}
@@ -95,15 +95,13 @@ function CodeStep({ isPaired, onPaired, onCancel }: CodeStepProps) {
           spellcheck={false}
           placeholder="XXXX-XXXX-XXXX-XXXX"
           pattern=".{19}"
-          title="16 letters and digits"
+          title={t("enrol.code.form")}
           onInput={(event) => setCode(tidyCode(event.currentTarget.value))}
         />
-        <small>
-          The server prints it when it starts; <code>reflecto invite</code> makes another.
-        </small>
+        <small>{rich<ComponentChildren>("enrol.code.hint", { code: (inner) => <code>{inner}</code> })}</small>
       </label>
       <label class="field">
-        Name of this phone
+        {t("name.phone")}
         <input
           value={label}
           required
@@ -111,21 +109,21 @@ function CodeStep({ isPaired, onPaired, onCancel }: CodeStepProps) {
           dir="auto"
           onInput={(event) => setLabel(event.currentTarget.value)}
         />
-        <small>Shown to whoever asks, and on your other devices.</small>
+        <small>{t("enrol.name.hint")}</small>
       </label>
       {problem && <Problem text={problem} />}
       <button type="submit" class="button primary big" aria-disabled={isBusy}>
-        {isBusy ? "Pairing…" : "Pair"}
+        {t(isBusy ? "enrol.pairing" : "enrol.pair")}
       </button>
       {isPaired && (
         <button type="button" class="button big" onClick={onCancel}>
-          Stay as it is
+          {t("enrol.stay")}
         </button>
       )}
       <p class="fine">
-        A phone of yours is paired already? <a href={addressOf("/pair")}>Pair with it</a> instead.
+        {rich<ComponentChildren>("enrol.other", { a: (inner) => <a href={addressOf("/pair")}>{inner}</a> })}
       </p>
-      <p class="fine">Keys are made in this browser and never leave it.</p>
+      <p class="fine">{t("enrol.keys")}</p>
     </form>
   );
 }
@@ -140,33 +138,31 @@ function TokenStep(props: { token: NewToken; onAsked: () => void; onCopied: () =
   ].join("\n");
   return (
     <section class="form wide">
-      <h1>Your first token</h1>
-      <p>
-        Scripts ask with it. It is shown <strong>only now</strong>; you can make and revoke others in the settings.
-      </p>
+      <h1>{t("token.first")}</h1>
+      <p>{rich<ComponentChildren>("token.first.hint", { b: (inner) => <strong>{inner}</strong> })}</p>
       <div class="secret">
         <code>{token.token}</code>
-        <CopyButton text={token.token} label="Copy token" />
+        <CopyButton text={token.token} label={t("token.copy")} />
       </div>
-      <h2>Ask from a terminal</h2>
+      <h2>{t("token.terminal")}</h2>
       <div class="secret">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
         <pre tabIndex={0}>{command}</pre>
-        <CopyButton text={command} label="Copy command" />
+        <CopyButton text={command} label={t("token.copy_command")} />
       </div>
       <TestQuestion token={token.token} onAsked={onAsked} />
       <button type="button" class="button big" onClick={onCopied}>
-        I have copied it
+        {t("token.copied")}
       </button>
     </section>
   );
 }
 
 function problemOf(error: unknown): string {
-  if (error instanceof ForeignReplyError) return `${error.message}. The code is not used up.`;
-  if (error instanceof UnreachableError) return "The server cannot be reached. Is this phone online?";
-  if (!(error instanceof RefusedError)) return "This browser could not make or keep the keys. Is it a private window?";
-  if (error.code === "invalid_code") return "This code is wrong, used or older than 10 minutes. Ask for a new one.";
-  if (error.status === 429) return `Too many wrong codes. Try again in ${error.retryAfterSeconds || 60} seconds.`;
+  if (error instanceof ForeignReplyError) return t("enrol.problem.foreign");
+  if (error instanceof UnreachableError) return t("enrol.problem.unreachable");
+  if (!(error instanceof RefusedError)) return t("enrol.problem.keys");
+  if (error.code === "invalid_code") return t("enrol.problem.code");
+  if (error.status === 429) return t("enrol.problem.many", { seconds: error.retryAfterSeconds || 60 });
   return error.message;
 }

@@ -2,6 +2,7 @@
 
 import { type Question, visibleText } from "@reflecto/core";
 import { useState } from "preact/hooks";
+import { type Key, t } from "../../i18n/index.ts";
 import { choiceLabel, outcomeOf, sourceName } from "../../items/outcome.ts";
 import { type Filter, history } from "../../state/lists.ts";
 import { Empty } from "../controls.tsx";
@@ -10,11 +11,11 @@ import { Icon } from "../icons.tsx";
 import { Name, Visible, When } from "../text.tsx";
 import { NoteCard } from "./inbox.tsx";
 
-const FILTERS: readonly [Filter, string][] = [
-  ["all", "All"],
-  ["questions", "Questions"],
-  ["messages", "Messages"],
-  ["documents", "Documents"],
+const FILTERS: readonly [Filter, Key][] = [
+  ["all", "history.filter.all"],
+  ["questions", "history.filter.questions"],
+  ["messages", "history.filter.messages"],
+  ["documents", "history.filter.documents"],
 ];
 /** Drawn at first; more on request, so that a long history opens at once. */
 const PAGE_ITEMS = 50;
@@ -30,25 +31,25 @@ export function History() {
       <div class="filters">
         <label class="search">
           <Icon name="search" />
-          <span class="visually-hidden">Search</span>
+          <span class="visually-hidden">{t("history.search")}</span>
           <input
             type="search"
-            placeholder="Search"
+            placeholder={t("history.search")}
             value={search}
             onInput={(event) => setSearch(event.currentTarget.value)}
           />
         </label>
-        <div class="segments" role="group" aria-label="Show">
+        <div class="segments" role="group" aria-label={t("history.show")}>
           {FILTERS.map(([name, label]) => (
             <button key={name} type="button" aria-pressed={filter === name} onClick={() => setFilter(name)}>
-              {label}
+              {t(label)}
             </button>
           ))}
         </div>
       </div>
       {found.length === 0 ? (
-        <Empty icon="history" title={search ? "Nothing found" : "No history yet"}>
-          {search ? `Nothing here says “${visibleText(search)}”.` : "Answered questions and past messages stay here."}
+        <Empty icon="history" title={t(search ? "history.none_found" : "history.empty")}>
+          {search ? t("history.none_says", { words: visibleText(search) }) : t("history.empty.hint")}
         </Empty>
       ) : (
         <div class="cards">
@@ -65,7 +66,7 @@ export function History() {
       )}
       {found.length > limit && (
         <button type="button" class="button more" onClick={() => setLimit(limit + PAGE_ITEMS)}>
-          Show more
+          {t("history.more")}
         </button>
       )}
     </>
@@ -89,7 +90,9 @@ function PastQuestion({ question }: { question: Question }) {
         <Visible text={question.payload.question} />
       </h2>
       <p class={`verdict ${outcome?.tone}`}>{outcome?.text}</p>
-      <p class="aside">Choices: {choices.map((_, index) => choiceLabel(question, index)).join(" / ")}</p>
+      <p class="aside">
+        {t("history.choices", { choices: choices.map((_, index) => choiceLabel(question, index)).join(" / ") })}
+      </p>
     </article>
   );
 }

@@ -1,5 +1,7 @@
 /** Shown on a plain http address: what is missing, and how to get it. */
 
+import type { ComponentChildren } from "preact";
+import { rich, t } from "../../i18n/index.ts";
 import { SERVER_ADDRESS } from "../../platform/place.ts";
 import { Mark } from "../icons.tsx";
 
@@ -8,36 +10,33 @@ export function Insecure() {
   return (
     <main class="welcome">
       <Mark />
-      <h1>This page needs HTTPS</h1>
+      <h1>{t("insecure.title")}</h1>
       <p>
-        <strong>
-          <bdi>{SERVER_ADDRESS}</bdi>
-        </strong>{" "}
-        is not encrypted. Browsers only let a page keep secret keys, receive pushes and be installed in a{" "}
-        <em>secure context</em>: an address with https://, or localhost on the same machine.
+        {rich<ComponentChildren>("insecure.why", {
+          server: SERVER_ADDRESS,
+          b: (inner) => <strong>{inner}</strong>,
+          em: (inner) => <em>{inner}</em>,
+        })}
       </p>
-      <h2>Three ways to get one</h2>
+      <h2>{t("insecure.ways")}</h2>
       <ul class="ways">
         <li>
           <strong>Tailscale</strong>
           <code>tailscale serve --bg {port}</code>
-          gives the server a name with a certificate inside your own network.
+          {t("insecure.tailscale")}
         </li>
         <li>
           <strong>Caddy</strong>
           <code>caddy reverse-proxy --from your.domain --to :{port}</code>
-          fetches a certificate by itself.
+          {t("insecure.caddy")}
         </li>
         <li>
           <strong>Cloudflare Tunnel</strong>
           <code>cloudflared tunnel run --url http://localhost:{port} reflecto</code>
-          needs no open port, but a named tunnel. The kind without an account holds back what should come live.
+          {t("insecure.cloudflare")}
         </li>
       </ul>
-      <p>
-        Then start the server with <code>--public-url https://…</code> and open the new link. The address cannot be
-        changed later without pairing again.
-      </p>
+      <p>{rich<ComponentChildren>("insecure.then", { code: (inner) => <code>{inner}</code> })}</p>
     </main>
   );
 }

@@ -2,6 +2,7 @@
 
 import { countdown, type InvitationResponse } from "@reflecto/core";
 import { useState } from "preact/hooks";
+import { t } from "../../i18n/index.ts";
 import { CopyButton, WorkButton } from "../controls.tsx";
 import { useApp, useTick } from "../hooks.ts";
 import { QrCode } from "../qr-code.tsx";
@@ -15,26 +16,22 @@ export function Invite() {
   if (!invitation || left <= 0) {
     return (
       <section class="group made">
-        <p>
-          {invitation
-            ? "That code is over. Make another when the new device is at hand."
-            : "A code works once and for ten minutes. The new device gets its own keys, and answers questions like this one."}
-        </p>
+        <p>{t(invitation ? "invite.over" : "invite.what")}</p>
         <WorkButton kind="primary" work={invite}>
-          Make a code
+          {t("invite.make")}
         </WorkButton>
       </section>
     );
   }
   return (
     <section class="group made invite">
-      <p>Scan this with the new device’s camera, or open the link there.</p>
+      <p>{t("invite.scan")}</p>
       <QrCode text={invitation.url} />
       <p class="code">{invitation.code}</p>
       <div class="row">
-        <CopyButton text={invitation.url} label="Copy link" />
+        <CopyButton text={invitation.url} label={t("button.copy_link")} />
         <p class="time-left" role="timer">
-          {countdown(left)} left
+          {t("time.left", { time: countdown(left) })}
         </p>
       </div>
     </section>

@@ -2,6 +2,7 @@
 
 import { Cancelled, type DeviceClass, type Invited, invitedBy, PairingLieError } from "@reflecto/core";
 import { useState } from "preact/hooks";
+import { type Key, t } from "../../i18n/index.ts";
 import { addressOf } from "../../platform/place.ts";
 import { suggestedLabel } from "../../state/enrol.ts";
 import { type Joining, joinProblemOf, startJoining, suggestedClass } from "../../state/join.ts";
@@ -27,7 +28,7 @@ export function Join({ onDone }: { onDone: () => void }) {
   };
   const fail = (error: unknown) => {
     if (error instanceof PairingLieError) setState({ at: "lie", what: error.message });
-    else if (error instanceof Cancelled) setState({ at: "form", note: "The phone did not let this device in." });
+    else if (error instanceof Cancelled) setState({ at: "form", note: t("join.rejected") });
     else setState({ at: "form", note: joinProblemOf(error) });
   };
   const follow = async ({ pairing, keys }: Joining, isByCode: boolean) => {
@@ -49,21 +50,19 @@ export function Join({ onDone }: { onDone: () => void }) {
       {state.at === "form" && <JoinForm note={state.note} onStart={start} onCancel={finish} />}
       {state.at === "waiting" && (
         <section class="form" role="status">
-          <h1>Look at your phone</h1>
-          <p>It asks whether this device is yours. Let it in there; this page goes on by itself.</p>
+          <h1>{t("join.look")}</h1>
+          <p>{t("join.look.hint")}</p>
         </section>
       )}
       {state.at === "compare" && (
         <section class="form" role="status">
-          <h1>Do both show the same?</h1>
+          <h1>{t("join.compare")}</h1>
           <Digits digits={state.digits} />
-          <p>Let this device in on your phone only if these six digits are there too. If they differ, reject it.</p>
+          <p>{t("join.compare.hint")}</p>
         </section>
       )}
       {state.at === "notifications" && <NotificationStep onNext={finish} />}
-      {state.at === "lie" && (
-        <Lie what={state.what} after="This device forgot everything about it. Unpair it on the phone." />
-      )}
+      {state.at === "lie" && <Lie what={state.what} after={t("join.lie")} />}
     </main>
   );
 }
@@ -99,14 +98,12 @@ function JoinForm({ note, onStart, onCancel }: JoinFormProps) {
 
   return (
     <form class="form" onSubmit={submit}>
-      <h1>Pair this device</h1>
-      {app.session && (
-        <p class="notice">This browser is paired already. Pairing again replaces its keys and erases its history.</p>
-      )}
+      <h1>{t("join.title")}</h1>
+      {app.session && <p class="notice">{t("enrol.again")}</p>}
       {isIosOutsideHomeScreen() && <HomeScreenHint code="" />}
       {!isByLink && (
         <label class="field">
-          Pairing code
+          {t("join.code")}
           <input
             class="code"
             value={code}
@@ -117,11 +114,11 @@ function JoinForm({ note, onStart, onCancel }: JoinFormProps) {
             placeholder="XXXX-XXXX-XXXX-XXXX"
             onInput={(event) => setCode(event.currentTarget.value)}
           />
-          <small>On your phone: Settings, Pair a device.</small>
+          <small>{t("join.code.hint")}</small>
         </label>
       )}
       <label class="field">
-        Name of this device
+        {t("name.device")}
         <input
           value={label}
           required
@@ -129,32 +126,32 @@ function JoinForm({ note, onStart, onCancel }: JoinFormProps) {
           dir="auto"
           onInput={(event) => setLabel(event.currentTarget.value)}
         />
-        <small>Your phone shows it when it asks whether to let this device in.</small>
+        <small>{t("join.name.hint")}</small>
       </label>
       <fieldset class="uses">
-        <legend>What is it for?</legend>
+        <legend>{t("join.use")}</legend>
         {CLASSES.map(([name, text]) => (
           <label key={name} class="check">
             <input type="radio" name="class" checked={deviceClass === name} onChange={() => setDeviceClass(name)} />
-            {text}
+            {t(text)}
           </label>
         ))}
       </fieldset>
       {problem && <Problem text={problem} />}
       <button type="submit" class="button primary big" aria-disabled={isBusy}>
-        {isBusy ? "Asking…" : "Ask the phone"}
+        {t(isBusy ? "join.asking" : "join.ask")}
       </button>
       {app.session && (
         <button type="button" class="button big" onClick={onCancel}>
-          Stay as it is
+          {t("enrol.stay")}
         </button>
       )}
-      <p class="fine">Keys are made in this browser and never leave it.</p>
+      <p class="fine">{t("enrol.keys")}</p>
     </form>
   );
 }
 
-const CLASSES = [
-  ["desktop", "Shows notifications only"],
-  ["phone", "Also answers questions, like a phone"],
-] as const;
+const CLASSES: readonly [DeviceClass, Key][] = [
+  ["desktop", "join.use.desktop"],
+  ["phone", "join.use.phone"],
+];

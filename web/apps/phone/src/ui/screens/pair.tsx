@@ -1,7 +1,17 @@
 /** On the phone: pairs a further device, with nothing taken on the server's word. */
 
-import { Cancelled, type Candidate, countdown, PairingLieError, type PairingPhone, RefusedError } from "@reflecto/core";
+import {
+  Cancelled,
+  type Candidate,
+  countdown,
+  PairingLieError,
+  type PairingPhone,
+  RefusedError,
+  visibleText,
+} from "@reflecto/core";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { type Key, rich, t } from "../../i18n/index.ts";
 import { addressOf } from "../../platform/place.ts";
 import { approvePairing, invitePairing } from "../../state/peers.ts";
 import { CopyButton, Problem, WorkButton } from "../controls.tsx";
@@ -72,26 +82,23 @@ export function Pair() {
       return (
         <section class="group made" role="status">
           <p>
-            <strong>
-              <Name text={state.label} />
-            </strong>{" "}
-            is paired. Each of your devices checked the other’s keys.
+            {rich<ComponentChildren>("pair.done", {
+              name: visibleText(state.label),
+              b: (inner) => <strong>{inner}</strong>,
+            })}
           </p>
-          <WorkButton work={invite}>Pair another</WorkButton>
+          <WorkButton work={invite}>{t("pair.another")}</WorkButton>
         </section>
       );
     case "lie":
-      return <Lie what={state.what} after="Nothing was approved, and the invitation was withdrawn." />;
+      return <Lie what={state.what} after={t("pair.lie")} />;
     default:
       return (
         <section class="group made">
-          <p>
-            A computer, a tablet or a second phone. The two devices check each other’s keys, so that not even the server
-            could slip in between.
-          </p>
+          <p>{t("pair.what")}</p>
           {state.note && <Problem text={state.note} />}
           <WorkButton kind="primary" work={invite}>
-            Pair a device
+            {t("pair.start")}
           </WorkButton>
         </section>
       );
@@ -105,23 +112,21 @@ function Invitation({ pairing, onCancel }: { pairing: PairingPhone; onCancel: ()
   useTick(true);
   return (
     <section class="group made invite">
-      <p>Scan this with the new device’s camera, or open the link there.</p>
+      <p>{t("invite.scan")}</p>
       <QrCode text={link} />
-      <CopyButton text={link} label="Copy link" />
+      <CopyButton text={link} label={t("button.copy_link")} />
       <p>
-        No camera? Open{" "}
-        <bdi>
-          {location.host}
-          {page}
-        </bdi>{" "}
-        there and type
+        {rich<ComponentChildren>("pair.no_camera", {
+          address: `${location.host}${page}`,
+          b: (inner) => <bdi>{inner}</bdi>,
+        })}
       </p>
       <p class="code">{pairing.code}</p>
       <p class="time-left" role="timer">
-        {countdown(Math.max(0, pairing.expiresAt - app.now()))} left
+        {t("time.left", { time: countdown(Math.max(0, pairing.expiresAt - app.now())) })}
       </p>
       <button type="button" class="button" onClick={onCancel}>
-        Cancel
+        {t("button.cancel")}
       </button>
     </section>
   );
@@ -131,8 +136,8 @@ function Question(props: { candidate: Candidate; onApprove: () => Promise<void>;
   const { claim, digits } = props.candidate;
   const isPhone = claim.class === "phone";
   return (
-    <section class="group made" role="alertdialog" aria-label="A device asks to join">
-      <h2>Is this yours?</h2>
+    <section class="group made" role="alertdialog" aria-label={t("pair.asks")}>
+      <h2>{t("pair.yours")}</h2>
       <div class="group-row newcomer">
         <Icon name={isPhone ? "phone" : "desktop"} />
         <span class="grow">
@@ -140,37 +145,36 @@ function Question(props: { candidate: Candidate; onApprove: () => Promise<void>;
             <Name text={claim.label} />
           </strong>
           <small>
-            {TYPES[claim.type] ?? "Unknown kind"} ·{" "}
-            {isPhone ? "will answer your questions" : "will be shown notifications"}
+            {t(TYPES[claim.type] ?? "pair.kind.unknown")} · {t(isPhone ? "pair.will_answer" : "pair.will_show")}
           </small>
         </span>
       </div>
       {digits && (
         <>
-          <p>Let it in only if its screen shows the same six digits:</p>
+          <p>{t("pair.compare")}</p>
           <Digits digits={digits} />
         </>
       )}
       <div class="row">
         <button type="button" class="button" onClick={props.onReject}>
-          {digits ? "They differ, reject" : "Reject"}
+          {t(digits ? "pair.differ" : "pair.reject")}
         </button>
         <WorkButton kind="primary" work={props.onApprove}>
-          {digits ? "They match, let it in" : "Let it in"}
+          {t(digits ? "pair.match" : "pair.let_in")}
         </WorkButton>
       </div>
     </section>
   );
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  web: "Browser",
-  android: "Android app",
-  extension: "Browser extension",
-  cli: "Terminal",
+const TYPES: Readonly<Record<string, Key>> = {
+  web: "pair.kind.web",
+  android: "pair.kind.android",
+  extension: "pair.kind.extension",
+  cli: "pair.kind.cli",
 };
 
 function problemOf(error: unknown): string {
-  if (error instanceof RefusedError && error.status === 404) return "Nobody came within ten minutes.";
+  if (error instanceof RefusedError && error.status === 404) return t("pair.nobody");
   return messageOf(error);
 }

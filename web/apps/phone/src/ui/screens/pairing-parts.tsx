@@ -1,6 +1,7 @@
 /** What both ends of a pairing show. */
 
 import { visibleText } from "@reflecto/core";
+import { t } from "../../i18n/index.ts";
 import { Mark } from "../icons.tsx";
 
 /** In two groups, as people read them to each other. */
@@ -17,9 +18,11 @@ export function Lie({ what, after }: { what: string; after: string }) {
   return (
     <section class="group made lie" role="alert">
       <Mark />
-      <h2>The server did not tell the truth</h2>
-      <p>What it passed on between your devices was changed: {visibleText(what)}.</p>
-      <p>{after} Find out who controls the server before you go on using it.</p>
+      <h2>{t("lie.title")}</h2>
+      <p>{t("lie.what", { what: visibleText(what) })}</p>
+      <p>
+        {after} {t("lie.after")}
+      </p>
     </section>
   );
 }

@@ -1,5 +1,6 @@
 /** The server no longer knows this phone. */
 
+import { t } from "../../i18n/index.ts";
 import { WorkButton } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Mark } from "../icons.tsx";
@@ -9,8 +10,8 @@ export function Revoked({ onDone }: { onDone: () => void }) {
   return (
     <main class="welcome">
       <Mark />
-      <h1>{app.isPhone ? "This phone was unpaired" : "This device was unpaired"}</h1>
-      <p>The server no longer accepts it. Its keys and history are still here until you erase them.</p>
+      <h1>{t(app.isPhone ? "revoked.phone" : "revoked.device")}</h1>
+      <p>{t("revoked.hint")}</p>
       <WorkButton
         kind="primary"
         work={async () => {
@@ -18,10 +19,10 @@ export function Revoked({ onDone }: { onDone: () => void }) {
           onDone();
         }}
       >
-        Erase and pair again
+        {t("revoked.erase")}
       </WorkButton>
       <button type="button" class="button" onClick={() => app.checkAgain()}>
-        Ask the server again
+        {t("revoked.ask")}
       </button>
     </main>
   );

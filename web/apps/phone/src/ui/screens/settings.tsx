@@ -1,6 +1,7 @@
 /** The settings: a list of parts, each a screen of its own. */
 
 import { useEffect, useState } from "preact/hooks";
+import { type Key, t } from "../../i18n/index.ts";
 import { SERVER_ADDRESS } from "../../platform/place.ts";
 import type { PushState } from "../../platform/push.ts";
 import { chooseTheme, recallTheme, type Theme } from "../../platform/theme.ts";
@@ -14,11 +15,11 @@ import { Invite } from "./invite.tsx";
 import { Pair } from "./pair.tsx";
 import { Tokens } from "./tokens.tsx";
 
-const PARTS: readonly { name: string; title: string; hint: string; icon: IconName }[] = [
-  { name: "tokens", title: "Tokens", hint: "Who may ask and send", icon: "key" },
-  { name: "devices", title: "Devices", hint: "Rename, unpair, disconnect", icon: "phone" },
-  { name: "pair", title: "Pair a device", hint: "A computer, tablet or second phone", icon: "pair" },
-  { name: "invite", title: "Make a setup code", hint: "For a terminal or another app", icon: "invite" },
+const PARTS: readonly { name: string; title: Key; hint: Key; icon: IconName }[] = [
+  { name: "tokens", title: "settings.tokens", hint: "settings.tokens.hint", icon: "key" },
+  { name: "devices", title: "settings.devices", hint: "settings.devices.hint", icon: "phone" },
+  { name: "pair", title: "settings.pair", hint: "settings.pair.hint", icon: "pair" },
+  { name: "invite", title: "settings.invite", hint: "settings.invite.hint", icon: "invite" },
 ];
 
 /** A desktop has a say over itself alone. */
@@ -26,7 +27,8 @@ const partsOf = (isPhone: boolean) => PARTS.filter(({ name }) => isPhone || name
 
 /** The title of a part, null where there is none of that name. */
 export function partTitle(part: string | null, isPhone: boolean): string | null {
-  return partsOf(isPhone).find(({ name }) => name === part)?.title ?? null;
+  const found = partsOf(isPhone).find(({ name }) => name === part);
+  return found ? t(found.title) : null;
 }
 
 export function Settings({ part }: { part: string | null }) {
@@ -49,13 +51,13 @@ function Overview() {
   const app = useApp();
   return (
     <div class="settings">
-      <nav class="group" aria-label="Settings">
+      <nav class="group" aria-label={t("tab.settings")}>
         {partsOf(app.isPhone).map(({ name, title, hint, icon }) => (
           <a key={name} class="group-row" href={hrefOf("settings", name)}>
             <Icon name={icon} />
             <span class="grow">
-              <strong>{title}</strong>
-              <small>{hint}</small>
+              <strong>{t(title)}</strong>
+              <small>{t(hint)}</small>
             </span>
             <Icon name="next" />
           </a>
@@ -66,32 +68,32 @@ function Overview() {
       <section class="group">
         <div class="group-row">
           <span class="grow">
-            <strong>History</strong>
-            <small>Kept on this device only, for 90 days</small>
+            <strong>{t("settings.history")}</strong>
+            <small>{t("settings.history.hint")}</small>
           </span>
           <ConfirmButton
-            label="Clear"
-            question="Clear the history on this device?"
-            confirm="Clear it"
+            label={t("settings.history.clear")}
+            question={t("settings.history.question")}
+            confirm={t("settings.history.confirm")}
             work={() => app.clearHistory()}
           />
         </div>
       </section>
       <p class="fine">
-        <bdi>{SERVER_ADDRESS.replace(/^https?:\/\//, "")}</bdi> · app build {APP_BUILD}
+        <bdi>{SERVER_ADDRESS.replace(/^https?:\/\//, "")}</bdi> · {t("settings.build", { build: APP_BUILD })}
       </p>
     </div>
   );
 }
 
-const PUSH_TEXTS: Readonly<Record<PushState, string>> = {
-  on: "On. The server can reach this phone while the app is closed.",
-  checking: "Allowed. Asking the browser for an address to push to…",
-  unasked: "Not allowed yet. Questions only show while the app is open.",
-  blocked: "Blocked in the browser’s settings for this site.",
-  unsupported: "This browser cannot receive pushes here. On an iPhone, add the app to the home screen.",
-  "server-off": "Allowed. This server does not push, so keep the app open.",
-  unreachable: "Allowed, but the push service cannot be reached now. It is tried again at every start.",
+const PUSH_TEXTS: Readonly<Record<PushState, Key>> = {
+  on: "push.on",
+  checking: "push.checking",
+  unasked: "push.unasked",
+  blocked: "push.blocked",
+  unsupported: "push.unsupported",
+  "server-off": "push.server_off",
+  unreachable: "push.unreachable",
 };
 
 function Notifications() {
@@ -103,21 +105,23 @@ function Notifications() {
       <div class="group-row">
         <Icon name="bell" />
         <span class="grow">
-          <strong>Notifications</strong>
-          <small>{PUSH_TEXTS[push]}</small>
+          <strong>{t("settings.notifications")}</strong>
+          <small>{t(PUSH_TEXTS[push])}</small>
         </span>
         {canTurnOn && (
-          <WorkButton work={() => notifications.turnOn()}>{push === "unasked" ? "Allow" : "Try again"}</WorkButton>
+          <WorkButton work={() => notifications.turnOn()}>
+            {t(push === "unasked" ? "button.allow" : "button.try_again")}
+          </WorkButton>
         )}
       </div>
     </section>
   );
 }
 
-const THEMES: readonly [Theme, string][] = [
-  ["auto", "Auto"],
-  ["light", "Light"],
-  ["dark", "Dark"],
+const THEMES: readonly [Theme, Key][] = [
+  ["auto", "theme.auto"],
+  ["light", "theme.light"],
+  ["dark", "theme.dark"],
 ];
 
 function Appearance() {
@@ -128,10 +132,10 @@ function Appearance() {
     <section class="group">
       <div class="group-row wrap">
         <span class="grow">
-          <strong>Appearance</strong>
-          <small>Text follows the size set in your browser</small>
+          <strong>{t("settings.appearance")}</strong>
+          <small>{t("settings.appearance.hint")}</small>
         </span>
-        <div class="segments" role="group" aria-label="Appearance">
+        <div class="segments" role="group" aria-label={t("settings.appearance")}>
           {THEMES.map(([name, label]) => (
             <button
               key={name}
@@ -142,7 +146,7 @@ function Appearance() {
                 void chooseTheme(database, name);
               }}
             >
-              {label}
+              {t(label)}
             </button>
           ))}
         </div>

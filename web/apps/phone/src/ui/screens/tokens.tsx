@@ -1,21 +1,22 @@
 /** Sender tokens: make (shown once), see, revoke. */
 
-import type { CreateTokenRequest, NewToken, TokenState } from "@reflecto/core";
+import { type CreateTokenRequest, type NewToken, type TokenState, visibleText } from "@reflecto/core";
 import { useState } from "preact/hooks";
+import { type Key, t } from "../../i18n/index.ts";
 import { ConfirmButton, CopyButton, Empty, Problem } from "../controls.tsx";
 import { messageOf, useApp, useLoaded } from "../hooks.ts";
-import { Name, When } from "../text.tsx";
+import { Name, whenOf } from "../text.tsx";
 
 type Scope = NonNullable<CreateTokenRequest["scopes"]>[number];
 type Cap = NonNullable<CreateTokenRequest["priority_cap"]>;
 
 const CAPS: readonly Cap[] = ["min", "low", "default", "high", "urgent"];
-const SCOPES: readonly [Scope, string][] = [
-  ["ask", "Ask questions"],
-  ["send", "Send messages"],
-  ["files", "Send documents"],
-  ["remind", "Set reminders"],
-  ["ring", "Ring this phone"],
+const SCOPES: readonly [Scope, Key][] = [
+  ["ask", "scope.ask"],
+  ["send", "scope.send"],
+  ["files", "scope.files"],
+  ["remind", "scope.remind"],
+  ["ring", "scope.ring"],
 ];
 
 export function Tokens() {
@@ -36,8 +37,8 @@ export function Tokens() {
       )}
       {tokens.error && <Problem text={tokens.error} />}
       {tokens.value?.length === 0 && (
-        <Empty icon="key" title="No tokens">
-          Without one nobody can ask you anything.
+        <Empty icon="key" title={t("tokens.none")}>
+          {t("tokens.none.hint")}
         </Empty>
       )}
       {tokens.value && tokens.value.length > 0 && (
@@ -54,8 +55,8 @@ export function Tokens() {
 function TokenRow({ token, onRevoked }: { token: TokenState; onRevoked: () => Promise<void> }) {
   const app = useApp();
   const limits = [
-    token.test ? "test" : null,
-    token.priority_cap ? `up to ${token.priority_cap}` : null,
+    token.test ? t("tokens.test") : null,
+    token.priority_cap ? t("tokens.cap", { priority: token.priority_cap }) : null,
     token.scopes.length < SCOPES.length ? token.scopes.join(", ") : null,
   ].filter((limit) => limit !== null);
   return (
@@ -65,20 +66,14 @@ function TokenRow({ token, onRevoked }: { token: TokenState; onRevoked: () => Pr
           <Name text={token.label} />
         </strong>
         <small>
-          {token.last_used_at === null ? (
-            "Never used"
-          ) : (
-            <>
-              Last used <When ts={token.last_used_at} now={app.now()} />
-            </>
-          )}
+          {token.last_used_at === null ? t("tokens.unused") : whenOf("tokens.used", token.last_used_at, app.now())}
           {limits.length > 0 && ` · ${limits.join(" · ")}`}
         </small>
       </span>
       <ConfirmButton
-        label="Revoke"
-        question={`Revoke “${token.label}”? Whoever uses it is shut out at once, and its open questions vanish.`}
-        confirm="Revoke it"
+        label={t("tokens.revoke")}
+        question={t("tokens.revoke.question", { name: visibleText(token.label) })}
+        confirm={t("tokens.revoke.confirm")}
         work={async () => {
           await app.session?.api.revokeToken(token.id);
           await onRevoked();
@@ -94,13 +89,13 @@ function MadeToken({ token, onDone }: { token: NewToken; onDone: () => void }) {
       <h3>
         <Name text={token.label} />
       </h3>
-      <p>Shown only now. Copy it to where it is needed.</p>
+      <p>{t("tokens.once")}</p>
       <div class="secret">
         <code>{token.token}</code>
-        <CopyButton text={token.token} label="Copy token" />
+        <CopyButton text={token.token} label={t("token.copy")} />
       </div>
       <button type="button" class="button" onClick={onDone}>
-        I have copied it
+        {t("token.copied")}
       </button>
     </section>
   );
@@ -140,20 +135,20 @@ function NewTokenForm({ onMade }: { onMade: (token: NewToken) => void }) {
   return (
     <form class="group made" onSubmit={submit}>
       <label class="field">
-        New token for
+        {t("tokens.new")}
         <input
           value={label}
           required
           maxLength={60}
           dir="auto"
-          placeholder="CI, laptop, backup job…"
+          placeholder={t("tokens.new.example")}
           onInput={(event) => setLabel(event.currentTarget.value)}
         />
       </label>
       <details class="limits">
-        <summary>Limit what it may do</summary>
+        <summary>{t("tokens.limit")}</summary>
         <fieldset>
-          <legend class="visually-hidden">Scopes</legend>
+          <legend class="visually-hidden">{t("tokens.scopes")}</legend>
           {SCOPES.map(([name, text]) => (
             <label key={name} class="check">
               <input
@@ -161,28 +156,28 @@ function NewTokenForm({ onMade }: { onMade: (token: NewToken) => void }) {
                 checked={scopes.includes(name)}
                 onChange={(event) => toggle(name, event.currentTarget.checked)}
               />
-              {text}
+              {t(text)}
             </label>
           ))}
         </fieldset>
         <label class="field">
-          Highest priority
+          {t("tokens.priority")}
           <select value={cap ?? ""} onChange={(event) => setCap(capOf(event.currentTarget.value))}>
-            <option value="">Any</option>
+            <option value="">{t("tokens.priority.any")}</option>
             {CAPS.map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>
-          <small>Questions count as high.</small>
+          <small>{t("tokens.priority.hint")}</small>
         </label>
         <label class="check">
           <input type="checkbox" checked={isTest} onChange={(event) => setTest(event.currentTarget.checked)} />
-          Test token: checked like any other, reaches no device
+          {t("tokens.is_test")}
         </label>
       </details>
       {problem && <Problem text={problem} />}
       <button type="submit" class="button primary" aria-disabled={isBusy || scopes.length === 0}>
-        Make token
+        {t("tokens.make")}
       </button>
     </form>
   );
