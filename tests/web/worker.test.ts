@@ -225,5 +225,6 @@ test("what the server says under /v1 never comes from the worker's cache", async
     return keys.flat().map(({ url }) => new URL(url).pathname);
   });
   expect(kept).toContain("/");
+  expect(kept.filter((path) => path.endsWith(".json")).map((path) => path.replace(/-.*/, ""))).toEqual(["/assets/en"]);
   expect(kept.filter((path) => path.startsWith("/v1"))).toEqual([]);
 });
