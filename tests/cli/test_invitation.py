@@ -53,7 +53,7 @@ def test_a_link_that_no_other_machine_can_open_is_said_to_be_one(serve_at, url: 
         ("http://nas:8787", True),
     ],
 )
-def test_a_qr_code_is_drawn_of_what_another_device_can_open(serve_at, monkeypatch, url: str, is_drawn: bool):
+def test_a_qr_code_is_drawn_of_what_another_device_can_open(serve_at, monkeypatch, url, is_drawn):
     drawn: list[str] = []
     monkeypatch.setattr("reflecto.cli.invitation.print_qr", lambda text, _out: drawn.append(text))
     printed = serve_at(url)

@@ -11,7 +11,7 @@ from reflecto.qr import print_qr
 
 
 def show_invitation(invitation: Invitation, public_url: str) -> None:
-    """Print an invitation. If a phone cannot open its link, that is said; of one for this machine there is no QR code."""
+    """Print an invitation. Where a phone cannot open its link, that is said; one for this machine has no QR code."""
     link = invitation.link(public_url)
     click.echo(f"  Link  {link}\n  Code  {invitation.code}\n")
     if hint := reach(public_url):
