@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from reflecto.contract.limits import (
+    DETAILS_MAX_BYTES,
     DOCUMENT_BODY_MAX_BYTES,
     DOCUMENT_MAX_BYTES,
     EVENT_MAX_BYTES,
@@ -19,6 +20,7 @@ from reflecto.contract.limits import (
     MCP_BODY_MAX_BYTES,
     PICTURE_MAX_BYTES,
     PUSHOVER_BODY_MAX_BYTES,
+    QUESTION_BODY_MAX_BYTES,
     RELAY_BLOB_MAX_BYTES,
     RELAY_BODY_MAX_BYTES,
     SEND_BODY_MAX_BYTES,
@@ -284,11 +286,24 @@ def ugly_relay(devices: list[str]) -> Iterator[Ugly]:
     yield Ugly(endpoint, "32 blobs of 64 KiB", json.dumps(whole).encode(), caller="device")
 
 
+def ugly_question() -> Iterator[Ugly]:
+    endpoint, bound = "POST /v1/interactions", QUESTION_BODY_MAX_BYTES
+    for name, body in ugly_json('"question":"q",', bound):
+        yield Ugly(endpoint, name, body)
+    yield Ugly(endpoint, "question of spaces", json.dumps({"question": NO_BREAK_SPACE * 5_000}).encode())
+    block = '{"question":"q","details":[{"kind":"code","text":"'
+    yield Ugly(endpoint, "details of escapes", filled(block, "\\u0001", bound, '"}]}'))
+    yield Ugly(endpoint, "48 KiB of control characters", filled(block, "\\u0001", DETAILS_MAX_BYTES, '"}]}'))
+    yield Ugly(endpoint, "48 KiB of a diff", filled(block, '+\\"a\\",[{\\n', DETAILS_MAX_BYTES, '"}]}'))
+    yield Ugly(endpoint, "blocks", filled(block + '"}', ',{"kind":"text","text":""}', bound, "]}"))
+    fields = '{"question":"q","details":[{"kind":"fields","fields":[{"name":"n","value":"v"}'
+    yield Ugly(endpoint, "fields", filled(fields, ',{"name":"n","value":"v"}', bound, "]}]}"))
+
+
 def ugly_small() -> Iterator[Ugly]:
     """Yield bodies of the endpoints whose JSON has 64 KiB at most."""
     bound = JSON_BODY_MAX_BYTES
     calls: list[tuple[str, Caller, dict[str, Any]]] = [
-        ("POST /v1/interactions", "sender", {"question": "q"}),
         ("POST /v1/reminders", "sender", {"message": "m", "at": 1}),
         ("POST /v1/ring", "sender", {}),
         ("POST /v1/enroll", "nobody", enrolment_body("0000-0000-0000-0000", DeviceKeys())),
@@ -374,5 +389,6 @@ def ugly_requests(devices: list[str]) -> Iterator[Ugly]:
     yield from ugly_hooks()
     yield from ugly_mcp()
     yield from ugly_relay(devices)
+    yield from ugly_question()
     yield from ugly_small()
     yield from ugly_queries()

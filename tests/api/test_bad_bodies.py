@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import httpx
 import pytest
 
-from reflecto.contract.limits import JSON_BODY_MAX_BYTES
+from reflecto.contract.limits import JSON_BODY_MAX_BYTES, QUESTION_BODY_MAX_BYTES
 from tests.actors import DeviceActor, Program
 from tests.builders import NOW, enrolment_body
 from tests.fakes import BOUND_SECONDS
@@ -273,19 +273,19 @@ async def test_a_call_that_needs_no_field_needs_no_body(server: RunningServer, p
 
 
 async def test_a_body_that_announces_too_much_is_413_before_it_is_read(json_calls: Calls):
-    size = JSON_BODY_MAX_BYTES + 1
     for name, call in json_calls.items():
-        refused = await call(b"x" * size)
+        most = QUESTION_BODY_MAX_BYTES if name == "create" else JSON_BODY_MAX_BYTES
+        refused = await call(b"x" * (most + 1))
         assert refused.status_code == 413, name
         assert refused.json()["error"]["code"] == "payload_too_large"
-        assert refused.json()["error"]["details"] == {"size": size, "max": JSON_BODY_MAX_BYTES}
+        assert refused.json()["error"]["details"] == {"size": most + 1, "max": most}
         assert refused.headers["cache-control"] == "no-store"
 
 
 async def test_the_largest_body_that_may_be_is_read(sender: Program):
-    padding = JSON_BODY_MAX_BYTES - len(json.dumps({"question": "Deploy?", "x": ""}))
+    padding = QUESTION_BODY_MAX_BYTES - len(json.dumps({"question": "Deploy?", "x": ""}))
     body = json.dumps({"question": "Deploy?", "x": "x" * padding}).encode()
-    assert len(body) == JSON_BODY_MAX_BYTES
+    assert len(body) == QUESTION_BODY_MAX_BYTES
     assert (await sender.call("POST", "/v1/interactions", content=body)).status_code == 201
     assert (await sender.call("POST", "/v1/interactions", content=body + b" ")).status_code == 413
 
@@ -300,7 +300,7 @@ async def test_an_endless_chunked_body_is_413_after_the_limit_and_the_connection
     )
     writer.write(head.encode())
     async with asyncio.timeout(BOUND_SECONDS):
-        for _ in range(17):
+        for _ in range(81):
             writer.write(b"1000\r\n" + b" " * 4_096 + b"\r\n")
             await writer.drain()
         reply = await reader.read()  # until the server has closed
@@ -311,8 +311,8 @@ async def test_an_endless_chunked_body_is_413_after_the_limit_and_the_connection
     assert b"connection: close" in headers.lower()
     assert b"cache-control: no-store" in headers.lower()
     error = json.loads(body)["error"]
-    assert (error["code"], error["details"]["max"]) == ("payload_too_large", JSON_BODY_MAX_BYTES)
-    assert JSON_BODY_MAX_BYTES < error["details"]["size"] <= 17 * 4_096
+    assert (error["code"], error["details"]["max"]) == ("payload_too_large", QUESTION_BODY_MAX_BYTES)
+    assert QUESTION_BODY_MAX_BYTES < error["details"]["size"] <= 81 * 4_096
 
 
 async def test_a_client_that_leaves_in_the_middle_of_its_body_stores_nothing(server: RunningServer, sender: Program):

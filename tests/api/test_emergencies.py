@@ -86,7 +86,7 @@ async def test_a_device_that_knows_emergencies_gets_it_whole_and_its_sender_a_re
     assert len(raised["receipt"]) == 30
     assert raised["receipt"].isalnum()
     [emergency] = await waiting(server, knowing, "emergency")
-    assert (emergency.id, emergency.source) == (raised["request"], {"token": "Default"})
+    assert (emergency.id, emergency.source) == (raised["request"], {"token": "Default", "token_id": sender.id})
     assert emergency.payload == {
         "receipt": raised["receipt"],
         "retry": 60,

@@ -35,7 +35,11 @@ async def sent(
 async def test_the_envelope_names_token_time_and_id(server: RunningServer, phone: DeviceActor, sender: Program):
     reply = await sender.send("Done")
     [envelope] = await waiting(server, phone)
-    assert (envelope.id, envelope.ts, envelope.source) == (reply.json()["id"], NOW, {"token": "Default"})
+    assert (envelope.id, envelope.ts, envelope.source) == (
+        reply.json()["id"],
+        NOW,
+        {"token": "Default", "token_id": sender.id},
+    )
     assert envelope.payload == {"message": "Done"}
     assert reply.json() == {
         "id": envelope.id,

@@ -4,6 +4,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from reflecto.contract.interactions import SIGNED_FIELDS
 from tests.openapi.references import resolve
 
 CONTRACT: dict[str, Any] = msgspec.yaml.decode(
@@ -11,7 +12,9 @@ CONTRACT: dict[str, Any] = msgspec.yaml.decode(
 )
 PROSE = {"description", "summary"}
 PATH = "/v1/interactions"
-OPTIONAL = {"CreateInteractionRequest": {"tether"}}  # of our own, which no client of the contract has to know
+OPTIONAL = {
+    "CreateInteractionRequest": {"tether", *SIGNED_FIELDS}
+}  # of our own, which no client of the contract has to know
 SCHEMAS = sorted(CONTRACT["components"]["schemas"])
 
 

@@ -5,15 +5,25 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import rfc8785
 from nacl import bindings
 
-from reflecto.crypto.answers import answer_message, question_digest, sign_answer, verify_answer
+from reflecto.contract.canonical_json import canonical_json
+from reflecto.crypto.answers import (
+    answer_message,
+    answer_message_v2,
+    comment_digest,
+    question_digest,
+    sign_answer,
+    verify_answer,
+)
 from reflecto.crypto.envelopes import BadBlobError, BadKeyError, BoxKeys, open_blob, seal, shared_key
 from reflecto.crypto.tokens import TokenKeys, token_hash
 
 FOLDER: Final = Path(__file__).parent.parent / "vectors"
 ENVELOPES: Final = json.loads((FOLDER / "envelope.json").read_text("utf-8"))
 ANSWERS: Final = json.loads((FOLDER / "answer.json").read_text("utf-8"))
+ANSWERS_V2: Final = json.loads((FOLDER / "answers-v2.json").read_text("utf-8"))
 TOKEN: Final = json.loads((FOLDER / "token.json").read_text("utf-8"))
 
 
@@ -122,3 +132,56 @@ def test_marks_differ_by_token_kind_and_text():
     assert len(marks) == 4
     assert keys.mark("key", b"deploy") in marks
     assert keys.marking != keys.sealing
+
+
+def message_v2_of(vector: dict[str, Any]) -> bytes:
+    """Return what is signed in the vector, made from its parts."""
+    digest = question_digest(vector["question"], vector["choices"], **vector["given"])
+    comment, roster = vector["comment"], vector["roster"]
+    return answer_message_v2(
+        vector["id"],
+        digest,
+        vector["choice_index"],
+        vector["answered_at"],
+        asker=vector["from"],
+        number=vector["number"],
+        comment_sha256=comment and comment_digest(comment["text"], comment["salt"]),
+        roster=roster and f"{roster['version']}.{roster['sha256']}",
+    )
+
+
+@named(ANSWERS_V2["vectors"])
+def test_an_answer_v2_is_signed_over_all_that_was_given(vector: dict[str, Any]):
+    shown = {"question": vector["question"], "choices": vector["choices"], **vector["given"]}
+    assert rfc8785.dumps(shown).decode() == vector["canonical_json"]
+    assert canonical_json(shown) == vector["canonical_json"].encode()
+    message = message_v2_of(vector)
+    assert message == vector["message"].encode()
+    signature = sign_answer(bytes.fromhex(vector["signing_seed"]), message)
+    assert signature.hex() == vector["signature"]
+    assert verify_answer(bytes.fromhex(vector["signing_key"]), message, signature)
+
+
+@named(ANSWERS_V2["vectors"])
+def test_a_signature_v2_proves_nothing_else(vector: dict[str, Any]):
+    key, signature = bytes.fromhex(vector["signing_key"]), bytes.fromhex(vector["signature"])
+    changes: list[dict[str, Any]] = [
+        {"id": "int_" + "0" * 32},
+        {"from": "dev_" + "0" * 32},
+        {"question": vector["question"] + " "},
+        {"choices": [*vector["choices"][::-1]]},
+        {"given": vector["given"] | {"source": {"app": "another"}}},
+        {"given": {}},
+        {"choice_index": vector["choice_index"] + 1},
+        {"answered_at": vector["answered_at"] + 1},
+        {"number": "99"},
+        {"comment": {"text": "another", "salt": "A" * 22}},
+        {"roster": {"version": 1, "sha256": "0" * 64}},
+    ]
+    for change in changes:
+        assert not verify_answer(key, message_v2_of(vector | change), signature), change
+
+
+def test_nothing_given_leaves_the_digest_as_it_was():
+    for vector in ANSWERS["vectors"]:
+        assert question_digest(vector["question"], vector["choices"]) == vector["digest"]

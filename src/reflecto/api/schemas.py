@@ -21,10 +21,11 @@ def schemas_of(models: Sequence[type[msgspec.Struct]]) -> tuple[list[Schema], di
     requests = {model.__name__ for model in models if issubclass(model, Request)}
     for model in models_within(models):
         schema, fields = components[model.__name__], msgspec.structs.fields(model)
-        _refine_model(schema, {field.encode_name: _noted(field.type) for field in fields})
+        tag = _tag_of(model)
+        _refine_model(schema, {field.encode_name: _noted(field.type) for field in fields} | tag)
         if model.__name__ not in requests:
             # Replies carry every field that is not unset, and what is inside requests has no optional ones.
-            schema["required"] = [field.encode_name for field in fields if field.default is not msgspec.UNSET]
+            schema["required"] = [*tag, *(field.encode_name for field in fields if field.default is not msgspec.UNSET)]
     return [_refine(dict(schema)) for schema in schemas], components
 
 
@@ -58,6 +59,16 @@ def form_schema(model_schema: Schema) -> Schema:
         if "pattern" in properties[name]:
             properties[name]["pattern"] = f"^$|{properties[name]['pattern']}"
     return {"type": "object", "properties": properties}
+
+
+def _tag_of(model: type[msgspec.Struct]) -> dict[str, Schema]:
+    """Return the field by which a model is told from others in its place, and what is to be said of it; if any."""
+    config = model.__struct_config__
+    if config.tag_field is None:
+        return {}
+    return {
+        config.tag_field: {"description": f"`{config.tag}` tells it from the other kinds", "examples": [config.tag]}
+    }
 
 
 def _noted(kind: Any) -> Schema:

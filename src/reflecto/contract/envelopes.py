@@ -5,6 +5,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from reflecto.contract.details import Details, Source
+from reflecto.contract.interactions import Commenting, Confirm, Danger
+
 EnvelopeType = Literal[
     "notification",
     "interaction",
@@ -34,11 +37,16 @@ class Envelope(msgspec.Struct, frozen=True):
 
 
 class InteractionPayload(msgspec.Struct, frozen=True):
-    """A question to show until `expires_at` (Unix seconds)."""
+    """A question to show until `expires_at` (Unix seconds). The rest is there as far as it was given."""
 
     question: str
     choices: tuple[str, ...]
     expires_at: int
+    details: Details | UnsetType = UNSET
+    source: Source | UnsetType = UNSET
+    danger: Danger | UnsetType = UNSET
+    confirm: Confirm | UnsetType = UNSET
+    comment: Commenting | UnsetType = UNSET
 
 
 class InteractionClosedPayload(msgspec.Struct, frozen=True):

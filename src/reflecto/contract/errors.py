@@ -69,6 +69,31 @@ INVALID_TETHER: Final = _row(
     f"tether must be a whole number from {limits.TETHER_MIN_SECONDS} to {limits.TETHER_MAX_SECONDS}",
     _FIX_FIELD,
 )
+INVALID_DETAILS: Final = _row(
+    "invalid_details",
+    400,
+    f"details must be up to {limits.DETAILS_MAX_BLOCKS} blocks of kind text, code, diff or fields, with no member "
+    f"but theirs, together at most {limits.DETAILS_MAX_BYTES} bytes as canonical JSON",
+    "With details: shorten them to `max` bytes. Without: fix the block; `docs/ask.md` lists the kinds and bounds.",
+    "bytes",
+    "max",
+)
+INVALID_SOURCE: Final = _row(
+    "invalid_source",
+    400,
+    f"source must be an object of app, host, where and session, each text of at most {limits.SOURCE_MAX_BYTES} bytes",
+    _FIX_FIELD,
+)
+INVALID_DANGER: Final = _row("invalid_danger", 400, "danger must be normal or high", _FIX_FIELD)
+INVALID_CONFIRM: Final = _row("invalid_confirm", 400, "confirm must be tap, hold or number", _FIX_FIELD)
+INVALID_COMMENT: Final = _row(
+    "invalid_comment",
+    400,
+    "comment of a question must be none or optional; of an answer "
+    f"{{text: 1 to {limits.COMMENT_MAX_CHARS} characters, salt: {limits.COMMENT_SALT_BYTES} bytes in base64url}}, "
+    "where the question takes one",
+    _FIX_FIELD,
+)
 INVALID_CHOICE: Final = _row(
     "invalid_choice",
     400,

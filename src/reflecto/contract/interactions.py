@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from reflecto.contract import errors
+from reflecto.contract.details import (
+    DETAILS_EXAMPLE,
+    Details,
+    Source,
+    are_details_in_bounds,
+    is_source_in_bounds,
+)
 from reflecto.contract.devices import LABEL, DeviceId
 from reflecto.contract.limits import (
     CHOICE_MAX_CHARS,
     CHOICES_MAX,
     CHOICES_MIN,
     DEFAULT_CHOICES,
+    DETAILS_MAX_BLOCKS,
+    DETAILS_MAX_BYTES,
     EXPIRES_IN_DEFAULT_SECONDS,
     EXPIRES_IN_MAX_SECONDS,
     EXPIRES_IN_MIN_SECONDS,
@@ -29,7 +38,12 @@ from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
 CHOICE_INDEX: Final = note("The place of the choice in `choices`, from 0", 0)
 
 Status = Literal["pending", "answered", "expired", "cancelled"]
-Reason = Literal["withdrawn", "abandoned", "revoked"]  # why a question is cancelled
+Reason = Literal["withdrawn", "abandoned", "revoked", "wrong_number"]  # why a question is cancelled
+# As soon as one of these was given, the phone signs over all that were (`reflecto-answer-v2`).
+SIGNED_FIELDS: Final = ("details", "source", "danger", "confirm", "comment")
+Danger = Literal["normal", "high"]
+Confirm = Literal["tap", "hold", "number"]
+Commenting = Literal["none", "optional"]
 QuestionId = Annotated[str, an_id("int", "The question's id")]
 Choice = Annotated[str, Meta(min_length=1, max_length=CHOICE_MAX_CHARS, pattern=NOT_BLANK)]
 
@@ -49,8 +63,18 @@ class CreateInteractionRequest(Request, frozen=True, kw_only=True):
         "expires_in": errors.INVALID_EXPIRES_IN,
         "idempotency_key": errors.INVALID_IDEMPOTENCY_KEY,
         "tether": errors.INVALID_TETHER,
+        "details": errors.INVALID_DETAILS,
+        "source": errors.INVALID_SOURCE,
+        "danger": errors.INVALID_DANGER,
+        "confirm": errors.INVALID_CONFIRM,
+        "comment": errors.INVALID_COMMENT,
     }
-    field_checks: ClassVar = {"question": is_not_blank, "choices": _are_different}
+    field_checks: ClassVar = {
+        "question": is_not_blank,
+        "choices": _are_different,
+        "details": are_details_in_bounds,
+        "source": is_source_in_bounds,
+    }
 
     question: Annotated[
         str,
@@ -91,6 +115,48 @@ class CreateInteractionRequest(Request, frozen=True, kw_only=True):
         ]
         | msgspec.UnsetType
     ) = msgspec.UNSET
+    details: (
+        Annotated[
+            Details,
+            note(
+                f"What the person has to see: up to {DETAILS_MAX_BLOCKS} blocks, together at most "
+                f"{DETAILS_MAX_BYTES // 1_024} KiB as canonical JSON (RFC 8785)",
+                DETAILS_EXAMPLE,
+            ),
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    source: (
+        Annotated[
+            Source,
+            note("What the asker says of itself", {"app": "Claude Code", "host": "laptop-17", "where": "~/shop"}),
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    danger: (
+        Annotated[Danger, note("`high`: never answered with its first choice from a notification", "high")]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    confirm: (
+        Annotated[
+            Confirm,
+            note(
+                "How the first choice is given: with a tap, by holding it for a second, or with the two digits of "
+                "`confirm_number`, which the asker shows where it runs",
+                "number",
+            ),
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    comment: (
+        Annotated[Commenting, note("`optional`: the person may add a word to the answer", "optional")]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+
+    def given(self) -> dict[str, Any]:
+        """Return those of SIGNED_FIELDS that the request gave."""
+        named = {name: getattr(self, name) for name in SIGNED_FIELDS}
+        return {name: value for name, value in named.items() if value is not msgspec.UNSET}
 
 
 class CreateInteractionResponse(msgspec.Struct, frozen=True):
@@ -147,10 +213,19 @@ class InteractionState(msgspec.Struct, frozen=True):
     reason: Annotated[
         str | msgspec.UnsetType,  # a Reason; a later server may know more
         note(
-            "Only of a cancelled question, why: its asker withdrew it, nobody waited for it (`tether`), or its token "
-            "was revoked",
+            "Only of a cancelled question, why: its asker withdrew it, nobody waited for it (`tether`), its token "
+            "was revoked, or a wrong number was typed twice",
             "withdrawn",
-            enum=["withdrawn", "abandoned", "revoked"],
+            enum=["withdrawn", "abandoned", "revoked", "wrong_number"],
+        ),
+    ] = msgspec.UNSET
+    digest: Annotated[
+        str | msgspec.UnsetType,
+        note(
+            "What the phone signs over, stored when it was asked: SHA-256, in hex, of the canonical JSON of question, "
+            "choices and what was given of details, source, danger, confirm and comment. Only where one was given",
+            "eaab4eabe0f5318e5b5ef670d18f519e02572fd3121f14495b71757bb8686256",
+            pattern="^[0-9a-f]{64}$",
         ),
     ] = msgspec.UNSET
 

@@ -22,8 +22,21 @@ WAIT_MAX_SECONDS: Final = 60  # a long poll; proxies commonly cut an idle connec
 PENDING_RETRY_AFTER_SECONDS: Final = 10  # told to whom all places are taken: a person or the clock frees one
 POLL_RETRY_AFTER_SECONDS: Final = 2  # what a plain poller is told while a question is pending
 
+# What a question brings (consent.md); bytes are of UTF-8
+DETAILS_MAX_BLOCKS: Final = 12
+DETAILS_MAX_BYTES: Final = 49_152  # as canonical JSON: with all else its blob stays below 64 KiB
+BLOCK_LABEL_MAX_BYTES: Final = 200
+BLOCK_LANGUAGE_MAX_BYTES: Final = 40
+FIELDS_MAX: Final = 20  # of a block of fields
+FIELD_NAME_MAX_BYTES: Final = 60
+FIELD_VALUE_MAX_BYTES: Final = 500
+SOURCE_MAX_BYTES: Final = 100  # of each of its texts
+COMMENT_MAX_CHARS: Final = 500  # code points, without the white space around it
+COMMENT_SALT_BYTES: Final = 16
+
 # Bodies: read no further than this before answering 413
-JSON_BODY_MAX_BYTES: Final = 65_536  # the largest valid question, all of it \u-escaped, is about 20 KB
+JSON_BODY_MAX_BYTES: Final = 65_536
+QUESTION_BODY_MAX_BYTES: Final = 327_680  # details of 48 KiB, all of it \u-escaped, and the rest
 EVENT_MAX_BYTES: Final = 4_194_304  # of an agent's hook, command or HTTP: an edit carries both versions of a file
 FORM_FIELDS_MAX: Final = 64
 QUERY_FIELDS_MAX: Final = 64

@@ -86,6 +86,11 @@ def text_of_bytes(description: str, example: str, max_bytes: int, **schema: Any)
     return note(f"{description}; 1 to {max_bytes} bytes of UTF-8", example, **bounds, **schema)
 
 
+def up_to_bytes(description: str, example: str, max_bytes: int) -> Note:
+    """Return the note of a text that may be empty, bounded in bytes as `text_of_bytes` is."""
+    return note(f"{description}; up to {max_bytes} bytes of UTF-8", example, maxLength=max_bytes)
+
+
 def web_url(description: str, max_bytes: int = limits.URL_MAX_BYTES) -> Note:
     """Return the note of a web address."""
     example = "https://ci.example/runs/42"

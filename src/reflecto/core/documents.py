@@ -12,7 +12,7 @@ from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.quotas import Quotas
 from reflecto.core.repeats import Keeping
-from reflecto.core.sealing import make_envelope, queue_expiry
+from reflecto.core.sealing import make_envelope, queue_expiry, source_of
 from reflecto.core.sender import Sender
 from reflecto.core.targets import check_selector
 
@@ -51,7 +51,7 @@ class Documents:
             raise ApiError(PAYLOAD_TOO_LARGE, details={"size": byte_length, "max": DOCUMENT_MAX_BYTES})
         now = self._clock.now()
         payload = DocumentPayload(request.filename, request.content, request.title)
-        envelope = make_envelope("document", new_id("doc"), now, payload, token=sender.token.label)
+        envelope = make_envelope("document", new_id("doc"), now, payload, **source_of(sender.token))
         async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             meant, caveats = await self._dispatcher.devices_meant(sender, request.device)
             return await self._dispatcher.dispatch(

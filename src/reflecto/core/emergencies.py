@@ -211,7 +211,7 @@ class Emergencies:
         self, devices: Sequence[Device], emergency: Emergency, message: PushoverMessage, now: float
     ) -> list[Delivery]:
         note = NotificationPayload(**message.body, priority="high")
-        plain = make_envelope("notification", emergency.message_id, now, note, token=emergency.token_label)
+        plain = make_envelope("notification", emergency.message_id, now, note, **_source_of(emergency))
         others = [device for device in devices if FEATURE not in device.features]
         return [
             *self._sealer.seal_for(_knowing(devices), _text_of(emergency, message.body), emergency.expires_at),
@@ -224,13 +224,13 @@ class Emergencies:
         others = [device for device in devices if FEATURE not in device.features]
         expires_at = int(now) + min(emergency.retry_seconds, RING_DELIVERY_SECONDS)
         payload = RingPayload(min(emergency.retry_seconds, RING_DEFAULT_SECONDS), expires_at, UPDATE_HINT)
-        envelope = make_envelope("ring", new_id("msg"), now, payload, token=emergency.token_label)
+        envelope = make_envelope("ring", new_id("msg"), now, payload, **_source_of(emergency))
         return self._sealer.seal_for(others, envelope, expires_at)
 
     async def _end(self, emergency: Emergency, end: EmergencyEnd) -> Verdict:
         now = self._clock.now()
         payload = EmergencyClosedPayload(end.status, emergency.receipt, end.device_label)
-        envelope = make_envelope("emergency.closed", emergency.message_id, now, payload, token=emergency.token_label)
+        envelope = make_envelope("emergency.closed", emergency.message_id, now, payload, **_source_of(emergency))
         devices = await self._store.list_devices(emergency.owner_id)
         closings = self._sealer.seal_for(_knowing(devices), envelope, queue_expiry(now))
         result = await self._store.end_emergency(emergency.receipt, end, closings, now)
@@ -273,7 +273,11 @@ def _text_of(emergency: Emergency, body: Mapping[str, Any]) -> Envelope:
         retry=emergency.retry_seconds,
         expires_at=emergency.expires_at,
     )
-    return make_envelope("emergency", emergency.message_id, emergency.created_at, payload, token=emergency.token_label)
+    return make_envelope("emergency", emergency.message_id, emergency.created_at, payload, **_source_of(emergency))
+
+
+def _source_of(emergency: Emergency) -> dict[str, str]:
+    return {"token": emergency.token_label, "token_id": emergency.token_id}
 
 
 def _knowing(devices: Iterable[Device]) -> list[Device]:

@@ -8,9 +8,10 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from reflecto.contract.api_error import ApiError
+from reflecto.contract.details import Details, Source
 from reflecto.contract.envelopes import InteractionClosedPayload, InteractionPayload
 from reflecto.contract.errors import (
     ALREADY_ANSWERED,
@@ -30,7 +31,10 @@ from reflecto.contract.interactions import (
     AnsweredBy,
     AnswerRequest,
     AnswerResponse,
+    Commenting,
+    Confirm,
     CreateInteractionRequest,
+    Danger,
     InteractionState,
     Reason,
     Receipt,
@@ -48,11 +52,11 @@ from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.rules.interactions import status_at
 from reflecto.core.rules.outcomes import Creation, EndResult, Verdict
-from reflecto.core.sealing import Sealer, make_envelope
+from reflecto.core.sealing import Sealer, make_envelope, source_of
 from reflecto.core.sender import Sender
 from reflecto.core.tethers import Tethers
 from reflecto.core.withdrawals import seal_withdrawals
-from reflecto.crypto.answers import SIGNATURE_BYTES
+from reflecto.crypto.answers import SIGNATURE_BYTES, question_digest
 from reflecto.crypto.encoding import decode_base64, encode_base64
 from reflecto.crypto.envelopes import open_blob, seal
 
@@ -60,10 +64,19 @@ SEALING_ATTEMPTS: Final = 5  # a phone would have to come or go between each two
 
 
 class _Sealed(msgspec.Struct, frozen=True):
-    """The JSON inside `Interaction.sealed`."""
+    """The JSON inside `Interaction.sealed`. All but the first two is there only where one of SIGNED_FIELDS was given.
+
+    The digest is in here, as a hash in the open would let the store's reader test guesses.
+    """
 
     question: str
     choices: tuple[str, ...]
+    details: Details | UnsetType = UNSET
+    source: Source | UnsetType = UNSET
+    danger: Danger | UnsetType = UNSET
+    confirm: Confirm | UnsetType = UNSET
+    comment: Commenting | UnsetType = UNSET
+    digest: str | UnsetType = UNSET
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -285,7 +298,9 @@ class Interactions:
         return phones
 
     def _new_interaction(self, sender: Sender, request: CreateInteractionRequest, now: float) -> Interaction:
-        text = msgspec.json.encode(_Sealed(request.question, request.choices))
+        given = request.given()
+        digest = question_digest(request.question, request.choices, **given) if given else UNSET
+        text = msgspec.json.encode(_Sealed(request.question, request.choices, **given, digest=digest))
         content_mark = sender.keys.mark("content", text)
         key = request.idempotency_key
         return Interaction(
@@ -311,8 +326,8 @@ class Interactions:
         phones: list[Device],
         now: float,
     ) -> list[Delivery]:
-        payload = InteractionPayload(request.question, request.choices, new.expires_at)
-        envelope = make_envelope("interaction", new.id, now, payload, token=sender.token.label)
+        payload = InteractionPayload(request.question, request.choices, new.expires_at, **request.given())
+        envelope = make_envelope("interaction", new.id, now, payload, **source_of(sender.token))
         able = [phone for phone in phones if can_show_questions(phone, self._min_phone_build)]
         return self._sealer.seal_for(able, envelope, new.expires_at)
 
@@ -336,6 +351,7 @@ class Interactions:
             answered_by=_answered_by(tap),
             receipt=_receipt(tap),
             reason=_reason(interaction, status),
+            digest=text.digest,
         )
 
 
@@ -352,7 +368,7 @@ def _signature_of(request: AnswerRequest) -> bytes | None:
     return signature
 
 
-def _reason(interaction: Interaction, status: Status) -> Reason | msgspec.UnsetType:
+def _reason(interaction: Interaction, status: Status) -> Reason | UnsetType:
     if status != "cancelled":
         return UNSET
     if interaction.status == "pending":  # nobody has stored its end yet

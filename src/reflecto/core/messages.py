@@ -3,7 +3,7 @@
 import msgspec
 
 from reflecto.contract.api_error import ApiError
-from reflecto.contract.envelopes import ActionPayload, Envelope, NotificationPayload
+from reflecto.contract.envelopes import ActionPayload, NotificationPayload
 from reflecto.contract.errors import (
     INVALID_ACTION,
     INVALID_MESSAGE,
@@ -35,7 +35,7 @@ from reflecto.core.ports.presence import Presence
 from reflecto.core.pushover import PushoverMessage
 from reflecto.core.quotas import Quotas
 from reflecto.core.repeats import Keeping
-from reflecto.core.sealing import make_envelope
+from reflecto.core.sealing import make_envelope, source_of
 from reflecto.core.sender import Sender
 from reflecto.core.targets import check_selector
 
@@ -107,7 +107,9 @@ class Messages:
             actions=tuple(ActionPayload(action.label, action.url) for action in request.actions),
             markdown=request.markdown,
         )
-        size = len(msgspec.json.encode(self._envelope_of(sender, payload, now)))
+        # Without the token's id, so that no message is refused that was taken before envelopes had it.
+        bounded = make_envelope("notification", new_id("msg"), now, payload, token=sender.token.label)
+        size = len(msgspec.json.encode(bounded))
         if size > ENVELOPE_MAX_BYTES:
             raise ApiError(PAYLOAD_TOO_LARGE, details={"size": size, "max": ENVELOPE_MAX_BYTES})
         return await self._deliver(
@@ -131,9 +133,6 @@ class Messages:
             sender, payload, prepared.device, ttl_seconds, list(prepared.caveats), keeping, or_to_all=True
         )
 
-    def _envelope_of(self, sender: Sender, payload: NotificationPayload, now: float) -> Envelope:
-        return make_envelope("notification", new_id("msg"), now, payload, token=sender.token.label)
-
     async def _deliver(
         self,
         sender: Sender,
@@ -146,7 +145,7 @@ class Messages:
         or_to_all: bool,
     ) -> SendResponse:
         now = self._clock.now()
-        envelope = self._envelope_of(sender, payload, now)
+        envelope = make_envelope("notification", new_id("msg"), now, payload, **source_of(sender.token))
         async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             meant, unknown = await self._dispatcher.devices_meant(sender, selector, or_all=or_to_all)
             if ttl_seconds == 0:

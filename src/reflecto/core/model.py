@@ -116,7 +116,7 @@ class Interaction(Record, frozen=True):
     token_id: str
     test: bool
     repeat_mark: bytes  # equal for repeats: of the idempotency key, else of the content
-    content_mark: bytes  # equal for the same question and choices
+    content_mark: bytes  # equal for the same question, choices and what else was given
     sealed: bytes
     choice_count: int
     created_at: int

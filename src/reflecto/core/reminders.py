@@ -34,7 +34,7 @@ from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.repeats import Keeping, keep_of
 from reflecto.core.rules.outcomes import Addition
-from reflecto.core.sealing import Sealer, make_envelope, queue_expiry
+from reflecto.core.sealing import Sealer, make_envelope, queue_expiry, source_of
 from reflecto.core.sender import Sender
 from reflecto.core.targets import check_selector
 from reflecto.crypto.envelopes import open_blob, seal
@@ -159,7 +159,7 @@ class Reminders:
     ) -> list[ReminderDelivery]:
         def sealed(*, late: bool) -> list[bytes]:
             payload = ReminderPayload(request.message, reminder.fire_at, request.title, late)
-            envelope = make_envelope("reminder", reminder.id, reminder.fire_at, payload, token=sender.token.label)
+            envelope = make_envelope("reminder", reminder.id, reminder.fire_at, payload, **source_of(sender.token))
             return [delivery.blob for delivery in self._sealer.seal_for(devices, envelope, reminder.fire_at)]
 
         return [

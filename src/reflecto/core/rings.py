@@ -17,7 +17,7 @@ from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.repeats import Keeping
-from reflecto.core.sealing import Sealer, make_envelope
+from reflecto.core.sealing import Sealer, make_envelope, source_of
 from reflecto.core.sender import Sender
 
 STOP_SECONDS: Final = RING_DELIVERY_SECONDS + RING_MAX_SECONDS  # by then no ring sounds any more
@@ -61,7 +61,7 @@ class Rings:
         now = self._clock.now()
         expires_at = int(now) + RING_DELIVERY_SECONDS
         payload = RingPayload(request.duration, expires_at, request.message)
-        envelope = make_envelope("ring", new_id("msg"), now, payload, token=sender.token.label)
+        envelope = make_envelope("ring", new_id("msg"), now, payload, **source_of(sender.token))
         async with self._quotas.spend_burst(sender.token), self._quotas.spend_delivery(sender.token):
             phones, caveats = await self._dispatcher.devices_meant(sender, "phone")
             phones = [device for device in phones if device.device_class == "phone"]

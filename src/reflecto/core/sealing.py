@@ -8,7 +8,7 @@ import msgspec
 
 from reflecto.contract.envelopes import Envelope, EnvelopeType
 from reflecto.contract.limits import QUEUE_TTL_MAX_SECONDS
-from reflecto.core.model import Delivery, Device
+from reflecto.core.model import Delivery, Device, Token
 from reflecto.core.push import topic_of, urgency_of
 from reflecto.crypto.envelopes import BoxKeys, seal, shared_key
 
@@ -43,6 +43,11 @@ class Sealer:
 def make_envelope(kind: EnvelopeType, envelope_id: str, now: float, payload: msgspec.Struct, **source: str) -> Envelope:
     """Return an envelope from this server; `source` says on whose behalf, for example `token="CI"`."""
     return Envelope(kind, envelope_id, int(now), dict(source), msgspec.to_builtins(payload))
+
+
+def source_of(token: Token) -> dict[str, str]:
+    """Return how an envelope names the token it comes of: its label, which may change, and its id."""
+    return {"token": token.label, "token_id": token.id}
 
 
 def queue_expiry(now: float) -> int:

@@ -29,7 +29,12 @@ from reflecto.contract.interactions import (
     InteractionState,
     SimulateRequest,
 )
-from reflecto.contract.limits import PENDING_MAX_PER_OWNER, POLL_RETRY_AFTER_SECONDS, WAIT_MAX_SECONDS
+from reflecto.contract.limits import (
+    PENDING_MAX_PER_OWNER,
+    POLL_RETRY_AFTER_SECONDS,
+    QUESTION_BODY_MAX_BYTES,
+    WAIT_MAX_SECONDS,
+)
 from reflecto.core.model import Device
 from reflecto.core.sender import Sender
 
@@ -95,7 +100,7 @@ QUESTIONS: Final = (
         path="/v1/interactions",
         caller=SENDER,
         handler=ask,
-        body=json_body(CreateInteractionRequest),
+        body=json_body(CreateInteractionRequest, QUESTION_BODY_MAX_BYTES),
         limited=True,
         id="createInteraction",
         tag=TAG,
@@ -104,7 +109,8 @@ QUESTIONS: Final = (
             "Replies as soon as the question is stored and in every phone's queue; the answer is read with "
             "`GET /v1/interactions/{id}?wait=50`. The first tap wins.\n\n"
             "A repeat finds the question that was asked first, until that one's `expires_at`: with an "
-            "`idempotency_key` by the key alone, without one by question and choices. So a request whose reply was "
+            "`idempotency_key` by the key alone, without one by question, choices and what was given of `details`, "
+            "`source`, `danger`, `confirm` and `comment`. So a request whose reply was "
             "lost is simply sent again and nobody is asked twice.\n\n"
             f"At most {PENDING_MAX_PER_OWNER} questions of one owner are open at a time. The prompt's priority is "
             "`high`."

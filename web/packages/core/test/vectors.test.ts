@@ -1,11 +1,15 @@
 import { expect, test } from "vitest";
 import answers from "../../../../tests/vectors/answer.json" with { type: "json" };
+import answersV2 from "../../../../tests/vectors/answers-v2.json" with { type: "json" };
 import envelopes from "../../../../tests/vectors/envelope.json" with { type: "json" };
 import {
   answerMessage,
+  answerMessageV2,
   type Bytes,
   canonicalJson,
+  commentDigest,
   fromUtf8,
+  type Given,
   keysFromSecrets,
   openBlob,
   questionDigest,
@@ -40,6 +44,21 @@ test.each(answers.vectors)("answer vector $name: the receipt is the same bytes",
   expect(fromUtf8(message)).toBe(vector.message);
   const keys = keysFromSecrets({ box: NO_SEED, signingSeed: bytes(vector.signing_seed) });
   expect(toHex(keys.signingKey)).toBe(vector.signing_key);
+  expect(toHex(await keys.sign(message))).toBe(vector.signature);
+  expect(verifySignature(keys.signingKey, message, bytes(vector.signature))).toBe(true);
+});
+
+test.each(answersV2.vectors)("answer v2 vector $name: the receipt is the same bytes", async (vector) => {
+  const { question, choices, comment, number, roster } = vector;
+  const given: Given = vector.given;
+  expect(canonicalJson({ choices, question, ...given })).toBe(vector.canonical_json);
+  expect(await questionDigest({ question, choices }, given)).toBe(vector.digest);
+  const commentSha256 = comment && (await commentDigest(comment.text, comment.salt));
+  expect(commentSha256).toBe(comment?.sha256 ?? null);
+  const { id, from, digest, choice_index: choiceIndex, answered_at: answeredAt } = vector;
+  const message = answerMessageV2({ id, from, digest, choiceIndex, answeredAt, number, commentSha256, roster });
+  expect(fromUtf8(message)).toBe(vector.message);
+  const keys = keysFromSecrets({ box: NO_SEED, signingSeed: bytes(vector.signing_seed) });
   expect(toHex(await keys.sign(message))).toBe(vector.signature);
   expect(verifySignature(keys.signingKey, message, bytes(vector.signature))).toBe(true);
 });
