@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from reflecto.phone.connection import Connection, NoReplyError, RevokedError
-from reflecto.phone.lifecycle import Verdict
+from reflecto.phone.lifecycle import Verdict, WrongNumber
 from tests.phone.builders import ANSWER, OTHER_PHONE, id_of, identity
 from tests.phone.scripted_server import STREAM_HEAD, Request, event, refusal, reply, scripted_server
 
@@ -34,7 +34,7 @@ def with_connection(raw: bytes, call: Callable[[Connection], Awaitable[T]], seen
     return asyncio.run(main())
 
 
-def answering(raw: bytes) -> Verdict:
+def answering(raw: bytes) -> Verdict | WrongNumber:
     return with_connection(raw, lambda connection: connection.send_answer(QUESTION_ID, ANSWER))
 
 

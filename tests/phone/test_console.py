@@ -6,10 +6,11 @@ import msgspec
 import pytest
 
 from reflecto.phone import effects
-from reflecto.phone.console import Console, TapOn
+from reflecto.phone.console import Console
 from reflecto.phone.effects import Effect
 from reflecto.phone.lines import LineWriter, as_json, token_lines
 from reflecto.phone.state import PhoneState, Question
+from reflecto.phone.wishes import TapOn
 from reflecto.terminal.live_line import LiveLine
 from tests.phone.builders import END, NOW, id_of, phone, question
 from tests.phone.handset import Clock

@@ -13,7 +13,7 @@ from reflecto.contract.envelopes import Envelope
 from reflecto.phone import effects
 from reflecto.phone.connection import Connection, NoReplyError
 from reflecto.phone.inbox import Arrived, Event, Tapped, Tick, advance
-from reflecto.phone.lifecycle import Verdict
+from reflecto.phone.lifecycle import Verdict, WrongNumber
 from reflecto.phone.state import Answer, PhoneState
 from tests.phone.builders import identity
 
@@ -50,7 +50,7 @@ class Life:
         self.told += step.effects
 
 
-async def sent(answer: Answer, reply: dict[str, Any]) -> Verdict | None:
+async def sent(answer: Answer, reply: dict[str, Any]) -> Verdict | WrongNumber | None:
     """Return the word in the reply to the answer, None where it is none."""
     body = reply["body"]
     given = {"text": body} if isinstance(body, str) else {"json": body}

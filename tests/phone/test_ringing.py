@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from reflecto.phone import effects
-from reflecto.phone.console import Acknowledge, Console, Silence, TapOn
+from reflecto.phone.console import Console
+from reflecto.phone.wishes import Acknowledge, Silence, TapOn
 from reflecto.terminal.live_line import LiveLine
 from tests.phone.builders import NOW, emergency, id_of, phone, question
 from tests.phone.handset import Clock
@@ -59,7 +60,7 @@ def test_the_bell_sounds_at_once_and_then_every_second_for_the_duration(ringing:
     ringing.second(10)
     assert ringing.bells == 5
     assert "Ringing, 0:05 left; any key stops it" in ringing.screen.getvalue()
-    assert ringing.screen.getvalue().endswith("1 Approve, 2 Deny")
+    assert ringing.screen.getvalue().endswith("1 Approve, 2 Deny; ?: more keys")
 
 
 @pytest.mark.parametrize("key", [b"1", b"q", b"\t", b"x", b"\x1b[C", b"12\n"])

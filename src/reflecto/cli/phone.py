@@ -136,16 +136,23 @@ async def _run_phone(phone: "Phone", console: "Console | None", options: Options
 
 
 def _press(console: "Console", phone: "Phone", chunk: bytes) -> None:
-    from reflecto.phone.console import Acknowledge, Silence, TapOn
+    from reflecto.phone import wishes
+    from reflecto.phone.muting import MutedBy
 
     match console.press(chunk):
-        case Acknowledge(emergency_id):
+        case wishes.Acknowledge(emergency_id):
             phone.acknowledge(emergency_id)
-        case Silence(ring_ids):
+        case wishes.Silence(ring_ids):
             phone.silence()
             phone.stop_rings(ring_ids)
-        case TapOn(interaction_id, choice_index):
-            phone.tap(interaction_id, choice_index)
+        case wishes.TapOn(interaction_id, choice_index, number, comment):
+            phone.tap(interaction_id, choice_index, number, comment)
+        case wishes.Refuse(interaction_id):
+            phone.refuse(interaction_id)
+        case wishes.RefuseAll(token_id):
+            phone.refuse_all(token_id)
+        case wishes.Mute(token_id, source, until):
+            phone.mute(MutedBy(token_id, source, until))
         case "quit":
             phone.stop()
 

@@ -32,6 +32,17 @@ class AlarmVerdict(NamedTuple):
     outcome: Literal["acknowledged", "cancelled", "expired", "not_recorded"]
 
 
+def advance(state: PhoneState, event: Acknowledged | Silenced | AlarmVerdict) -> Step:
+    """Apply what the owner did, or the server's verdict on it."""
+    match event:
+        case Acknowledged(emergency_id):
+            return acknowledge(state, emergency_id)
+        case Silenced():
+            return silence(state)
+        case AlarmVerdict():
+            return judge_acknowledgement(state, event)
+
+
 def read_emergency(state: PhoneState, envelope: Envelope, now: float) -> Step:
     """Show the emergency when it first comes, and ring once for each of its rounds."""
     payload = payload_of(envelope, EmergencyPayload)

@@ -18,13 +18,16 @@ from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.refusals import Refusal
 from reflecto.contract.sync import SyncEntry
 from reflecto.phone.alarms import AlarmVerdict
-from reflecto.phone.lifecycle import Verdict
+from reflecto.phone.lifecycle import Verdict, WrongNumber
+from reflecto.phone.muting import Until
 from reflecto.phone.replies import describe_failure, read_refusal, retry_after_seconds
 from reflecto.phone.state import Answer, Identity, OpenEmergency
 
 SILENCE_MAX_SECONDS: Final = 45.0  # the server sends a comment every 20 s; after two of them missed, the line is dead
 REQUEST_SECONDS: Final = 15.0
 CONNECT_SECONDS: Final = 10.0
+
+WRONG_NUMBER: Final = "wrong_number"
 
 _RETRYABLE: Final = frozenset({408, 425, 429})
 
@@ -95,7 +98,7 @@ class Connection:
         ):  # it counts anew after a restore: nothing to drop
             _raise_for(response)
 
-    async def send_answer(self, interaction_id: str, answer: Answer) -> Verdict:
+    async def send_answer(self, interaction_id: str, answer: Answer) -> Verdict | WrongNumber:
         """Send a tap and return the server's verdict on it. Raises: NoReplyError, RevokedError."""
         response = await self._post(f"/v1/interactions/{interaction_id}/answer", msgspec.to_builtins(answer))
         if response.status_code == httpx.codes.OK and _is_acceptance(response, interaction_id):
@@ -119,6 +122,18 @@ class Connection:
         response = await self._post(f"/v1/rings/{ring_id}/stop", {})
         if response.status_code != httpx.codes.NO_CONTENT:
             _definite_refusal(response)  # an older server, or no id of a ring: there is nothing else to try
+
+    async def dismiss(self, interaction_id: str) -> str | None:
+        """End a question without an answer. Returns the code of a refusal. Raises: NoReplyError, RevokedError."""
+        return _refused(await self._post(f"/v1/interactions/{interaction_id}/dismiss", {"reason": "dismissed"}))
+
+    async def dismiss_all(self, token_id: str) -> str | None:
+        """End all open questions of a token; returns and raises as `dismiss`."""
+        return _refused(await self._post(f"/v1/tokens/{token_id}/dismiss", {}))
+
+    async def mute(self, token_id: str, until: Until | None) -> str | None:
+        """Mute a token until then (Unix seconds), or no longer (None); returns and raises as `dismiss`."""
+        return _refused(await self._send("PATCH", f"/v1/tokens/{token_id}", {"muted_until": until}))
 
     async def report_features(self, features: tuple[str, ...]) -> None:
         """Tell the server what this phone knows. Raises: NoReplyError, RevokedError."""
@@ -156,7 +171,12 @@ def _is_acceptance(response: httpx.Response, interaction_id: str) -> bool:
     return accepted.id == interaction_id
 
 
-def _verdict(interaction_id: str, refusal: Refusal) -> Verdict:
+def _verdict(interaction_id: str, refusal: Refusal) -> Verdict | WrongNumber:
+    if refusal.code == WRONG_NUMBER:
+        tries_left = refusal.details.get("tries_left")
+        if isinstance(tries_left, int) and tries_left > 0:
+            return WrongNumber(interaction_id, tries_left)
+        return Verdict(interaction_id, "cancelled", reason="wrong_number")
     if refusal.code == errors.ALREADY_ANSWERED.code:
         winner = refusal.details.get("answered_by")
         winner = winner if isinstance(winner, dict) else {}
@@ -185,6 +205,21 @@ def _definite_refusal(response: httpx.Response) -> Refusal:
     if refusal.code == errors.INVALID_TOKEN.code:
         raise RevokedError
     return refusal
+
+
+def _refused(response: httpx.Response) -> str | None:
+    return None if response.is_success and _is_ours(response) else _definite_refusal(response).code
+
+
+def _is_ours(response: httpx.Response) -> bool:
+    """Tell a success of the server from a page of something in between."""
+    if response.status_code == httpx.codes.NO_CONTENT:
+        return True
+    try:
+        read_json(response.content, dict[str, Any])
+    except UnreadableJsonError:
+        return False
+    return True
 
 
 def _raise_for(response: httpx.Response) -> None:

@@ -7,6 +7,7 @@ what was not saved was not acknowledged and comes again, what was saved is sent.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Final, Literal
 
 import msgspec
@@ -21,6 +22,7 @@ from reflecto.phone.effects import Effect
 from reflecto.phone.inbox import Event, Tapped, Tick
 from reflecto.phone.keyring import Keyring
 from reflecto.phone.lifecycle import Step
+from reflecto.phone.muting import MutedBy
 from reflecto.phone.state import FEATURES, Identity, PhoneState
 from reflecto.phone.state_file import StateFile
 
@@ -69,7 +71,7 @@ class Phone:
         self._clock_ahead_seconds = 0.0
         self._acknowledged = 0
         self._work = asyncio.Event()  # something to send
-        self._stops: list[str] = []  # rings to silence elsewhere
+        self._errands: list[tuple[str, Callable[[], Awaitable[str | None]]]] = []  # each returns why it was refused
         self._up = asyncio.Event()  # the stream has just come up
         self._is_up = False
         self._ending: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
@@ -98,11 +100,25 @@ class Phone:
         """Return the Unix time by the server's clock, as far as it is known: deadlines are the server's."""
         return self._clock() - self._clock_ahead_seconds
 
-    def tap(self, interaction_id: str, choice_index: int) -> None:
+    def tap(self, interaction_id: str, choice_index: int, number: str = "", comment: str = "") -> None:
         """Answer an open question; the answer is stored first, then sent until the server gives its verdict."""
         question = self.state.question(interaction_id)
         if question is not None and question.phase == "open":
-            self.apply(Tapped(question.id, self._keys.sign(question, choice_index, int(self._clock()))))
+            signed = self._keys.sign(question, choice_index, int(self._clock()), number=number, comment=comment)
+            self.apply(Tapped(question.id, signed))
+
+    def refuse(self, interaction_id: str) -> None:
+        """End a question without an answer; it is tried for as long as this phone runs, and so are the next two."""
+        self._do("Refusing", partial(self._connection.dismiss, interaction_id))
+
+    def refuse_all(self, token_id: str) -> None:
+        """End all open questions of a token."""
+        self._do("Refusing", partial(self._connection.dismiss_all, token_id))
+
+    def mute(self, muted: MutedBy) -> None:
+        """Mute a token, or let it ask again, here and on the owner's other devices."""
+        self.apply(muted)
+        self._do("Muting", partial(self._connection.mute, muted.token_id, muted.until))
 
     def acknowledge(self, emergency_id: str) -> None:
         """End an emergency everywhere; that is stored before it is sent, as an answer is."""
@@ -114,7 +130,11 @@ class Phone:
 
     def stop_rings(self, ring_ids: Iterable[str]) -> None:
         """Silence these rings on the owner's other devices; it is tried for as long as this phone runs."""
-        self._stops.extend(ring_ids)
+        for ring_id in ring_ids:
+            self._do("Stopping a ring", partial(self._connection.stop_ring, ring_id))
+
+    def _do(self, what: str, errand: Callable[[], Awaitable[str | None]]) -> None:
+        self._errands.append((what, errand))
         self._work.set()
 
     def apply(self, event: Event) -> None:
@@ -168,7 +188,9 @@ class Phone:
         if self._rule is None:
             return
         choice_index = self._rule.choose(opened.choices)
-        if choice_index is not None:
+        if choice_index == 0 and opened.confirm == "number":
+            self._show(effects.LeftOpen(id=opened.id, wanted=opened.choices[0], needs_number=True))
+        elif choice_index is not None:
             self.tap(opened.id, choice_index)
         else:
             self._show(effects.LeftOpen(id=opened.id, wanted=self._rule.label or ""))
@@ -229,9 +251,12 @@ class Phone:
             self.apply(await self._connection.send_answer(question.id, question.answer))
         while emergency := self.state.unsent_acknowledgement():
             self.apply(await self._connection.acknowledge_emergency(emergency))
-        while self._stops:
-            await self._connection.stop_ring(self._stops[0])
-            del self._stops[0]
+        while self._errands:
+            what, errand = self._errands[0]
+            refused = await errand()
+            del self._errands[0]
+            if refused is not None:
+                self._show(effects.Refused(what=what, detail=refused))
         if self._acknowledged != self.state.cursor:
             cursor = self.state.cursor
             await self._connection.acknowledge(cursor)

@@ -4,7 +4,9 @@ from typing import Literal
 
 import msgspec
 
+from reflecto.contract.details import Block
 from reflecto.contract.envelopes import ImagePayload
+from reflecto.contract.interactions import Confirm, Danger
 from reflecto.phone.state import OpenEmergency, Question
 
 AlarmOutcome = Literal["acknowledged", "cancelled", "expired", "not_recorded"]
@@ -47,7 +49,11 @@ class TokenHeld(Effect, frozen=True, kw_only=True, tag="token_held"):
 
 
 class Opened(Effect, frozen=True, kw_only=True, tag="question"):
-    """A question to answer before `expires_at` (Unix seconds). `resumed`: it was shown in an earlier run."""
+    """A question to answer before `expires_at` (Unix seconds). `resumed`: it was shown in an earlier run.
+
+    `says` is what the asker says of itself, `danger` how much harm it says a wrong tap does, `confirm` how the first
+    choice is tapped; `comment`: the owner may add a word.
+    """
 
     id: str
     source: str
@@ -55,6 +61,11 @@ class Opened(Effect, frozen=True, kw_only=True, tag="question"):
     choices: tuple[str, ...]
     expires_at: int
     resumed: bool = False
+    details: tuple[Block, ...] = ()
+    says: dict[str, str] = {}
+    danger: Danger = "normal"
+    confirm: Confirm = "tap"
+    comment: bool = False
 
     @classmethod
     def of(cls, question: Question, *, resumed: bool = False) -> "Opened":
@@ -66,6 +77,11 @@ class Opened(Effect, frozen=True, kw_only=True, tag="question"):
             choices=question.choices,
             expires_at=question.expires_at,
             resumed=resumed,
+            details=question.details,
+            says=question.says,
+            danger="high" if question.is_dangerous else "normal",
+            confirm=question.confirm,
+            comment=question.takes_comment,
         )
 
 
@@ -80,7 +96,8 @@ class Sending(Effect, frozen=True, kw_only=True, tag="sending"):
 class Ended(Effect, frozen=True, kw_only=True, tag="ended"):
     """A question's end. `too_late`: a tap of this phone was on its way and did not count.
 
-    `by` is the label of the device that answered; `detail` is the server's error code for `not_recorded`.
+    `by` is the label of the device that answered; `detail` is the server's error code for `not_recorded`, `reason` why
+    it was withdrawn, where that was told.
     """
 
     id: str
@@ -91,6 +108,14 @@ class Ended(Effect, frozen=True, kw_only=True, tag="ended"):
     by_device_id: str | None = None
     too_late: bool = False
     detail: str | None = None
+    reason: str | None = None
+
+
+class WrongNumber(Effect, frozen=True, kw_only=True, tag="wrong_number"):
+    """The number was not the one that is shown where it runs; the question is open again, for one more try."""
+
+    id: str
+    tries_left: int
 
 
 class Missed(Effect, frozen=True, kw_only=True, tag="missed"):
@@ -103,10 +128,34 @@ class Missed(Effect, frozen=True, kw_only=True, tag="missed"):
 
 
 class LeftOpen(Effect, frozen=True, kw_only=True, tag="left_open"):
-    """A question without the label this phone answers with."""
+    """A question without the label this phone answers with, or with a number that only a person can type."""
 
     id: str
     wanted: str
+    needs_number: bool = False
+
+
+class Muted(Effect, frozen=True, kw_only=True, tag="muted"):
+    """A sender was muted, on the device that `by` names (None: this one). `until`: Unix seconds; None: no longer."""
+
+    token_id: str
+    source: str
+    until: int | Literal["forever"] | None
+    by: str | None = None
+
+
+class PutAside(Effect, frozen=True, kw_only=True, tag="put_aside"):
+    """A question of a muted sender, which is not shown."""
+
+    id: str
+    source: str
+
+
+class Refused(Effect, frozen=True, kw_only=True, tag="refused_by_server"):
+    """What the owner wanted of the server was not done; `detail` is its error code."""
+
+    what: str
+    detail: str
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,10 @@ from typing import Final, Literal, NamedTuple
 
 GUARD_SECONDS: Final = 0.4  # a key pressed sooner after a question appeared was meant for something else
 
-Key = Literal["1", "2", "3", "4", "next", "acknowledge", "quit"]
+Key = Literal[
+    "1", "2", "3", "4", "next", "more", "comment", "refuse", "mute", "unmute", "help", "acknowledge", "quit"
+]  # fmt: skip
+ESCAPE: Final = b"\x1b"
 
 _KEYS: Final[dict[bytes, Key]] = {
     b"1": "1",
@@ -16,6 +19,16 @@ _KEYS: Final[dict[bytes, Key]] = {
     b"\t": "next",
     b"n": "next",
     b"N": "next",
+    b" ": "more",
+    b"c": "comment",
+    b"C": "comment",
+    b"r": "refuse",
+    b"R": "refuse",
+    b"m": "mute",
+    b"M": "mute",
+    b"u": "unmute",
+    b"U": "unmute",
+    b"?": "help",
     b"a": "acknowledge",
     b"A": "acknowledge",
     b"q": "quit",
@@ -46,6 +59,11 @@ def follow(focus: Focus, open_ids: Sequence[str], now: float) -> Focus:
     if current is not None and current != focus.current:
         answerable_at[current] = now + GUARD_SECONDS
     return Focus(current, answerable_at)
+
+
+def guard(focus: Focus, question_id: str, now: float) -> Focus:
+    """Let this question take no key for a moment: it was just printed."""
+    return focus._replace(answerable_at={**focus.answerable_at, question_id: now + GUARD_SECONDS})
 
 
 def switch(focus: Focus, open_ids: Sequence[str]) -> Focus:

@@ -10,10 +10,12 @@ import msgspec
 
 from reflecto.contract.envelopes import Envelope, InteractionClosedPayload, InteractionPayload, TokenCreatedPayload
 from reflecto.contract.ids import is_id
+from reflecto.contract.interactions import SIGNED_FIELDS
 from reflecto.contract.limits import CHOICES_MAX, CHOICES_MIN
 from reflecto.phone import alarms, effects
 from reflecto.phone.alarms import Acknowledged, AlarmVerdict, Silenced
-from reflecto.phone.lifecycle import Step, Verdict, end_overdue, judge, sending, tap
+from reflecto.phone.lifecycle import Step, Verdict, WrongNumber, end_overdue, judge, reopen, sending, tap
+from reflecto.phone.muting import MutedBy, is_muted, mute
 from reflecto.phone.readers import (
     payload_of,
     read_document,
@@ -21,6 +23,7 @@ from reflecto.phone.readers import (
     read_reminder,
     read_ring,
     source_of,
+    token_id_of,
 )
 from reflecto.phone.state import Answer, HeldToken, PhoneState, Question
 
@@ -54,7 +57,7 @@ class Tapped(NamedTuple):
     answer: Answer
 
 
-Event = Arrived | Unopened | Tick | Tapped | Verdict | Acknowledged | Silenced | AlarmVerdict
+Event = Arrived | Unopened | Tick | Tapped | Verdict | WrongNumber | Acknowledged | Silenced | AlarmVerdict | MutedBy
 
 
 def advance(state: PhoneState, event: Event, now: float) -> Step:
@@ -68,18 +71,24 @@ def advance(state: PhoneState, event: Event, now: float) -> Step:
             overdue = end_overdue(state, now)
             sounded = alarms.sound_due(overdue.state, now)
             return Step(sounded.state, overdue.effects + sounded.effects)
-        case Acknowledged(emergency_id):
-            return alarms.acknowledge(state, emergency_id)
-        case Silenced():
-            return alarms.silence(state)
-        case AlarmVerdict():
-            return alarms.judge_acknowledgement(state, event)
+        case Acknowledged() | Silenced() | AlarmVerdict():
+            return alarms.advance(state, event)
+        case MutedBy():
+            return mute(state, event, now)
+        case Tapped() | Verdict() | WrongNumber():
+            return _on_answer(state, event, now)
+
+
+def _on_answer(state: PhoneState, event: Tapped | Verdict | WrongNumber, now: float) -> Step:
+    match event:
         case Tapped(interaction_id, answer):
             overdue = end_overdue(state, now)  # a tap in the very second of the end comes too late
             step = tap(overdue.state, interaction_id, answer)
             return Step(step.state, overdue.effects + step.effects)
         case Verdict():
             return judge(state, event)
+        case WrongNumber():
+            return reopen(state, event)
 
 
 def resume(state: PhoneState, now: float) -> Step:
@@ -153,20 +162,33 @@ def _read_question(state: PhoneState, envelope: Envelope, now: float) -> Step:
         text=payload.question,
         choices=payload.choices,
         expires_at=payload.expires_at,
+        given={name: envelope.payload[name] for name in SIGNED_FIELDS if name in envelope.payload},
+        token_id=token_id_of(envelope),
     )
+    opened = effects.Opened.of(question)  # raises if what was given is not in its form
     if now >= question.expires_at:
         missed = effects.Missed(
             id=question.id, source=question.source, question=question.text, expires_at=question.expires_at
         )
         return Step(state, (missed,))
+    if is_muted(state, question.token_id, now):
+        return Step(state, (effects.PutAside(id=question.id, source=question.source),))
     questions = (*state.questions, question)
-    return Step(msgspec.structs.replace(state, questions=questions), (effects.Opened.of(question),))
+    return Step(msgspec.structs.replace(state, questions=questions), (opened,))
 
 
 def _read_closed(state: PhoneState, envelope: Envelope, now: float) -> Step:
     del now  # the server's word counts, whatever this clock says
     payload = payload_of(envelope, InteractionClosedPayload)
-    verdict = Verdict(envelope.id, payload.status, payload.choice_index, payload.answered_by, payload.answered_by_id)
+    reason = None if payload.reason is msgspec.UNSET else payload.reason
+    verdict = Verdict(
+        envelope.id,
+        payload.status,
+        payload.choice_index,
+        payload.answered_by,
+        payload.answered_by_id,
+        reason=reason,
+    )
     return judge(state, verdict)
 
 

@@ -46,6 +46,14 @@ class Verdict(NamedTuple):
     by: str | None = None
     by_device_id: str | None = None
     code: str | None = None
+    reason: str | None = None  # of a cancelled one
+
+
+class WrongNumber(NamedTuple):
+    """The server refused the number, and the question is still open for so many tries."""
+
+    id: str
+    tries_left: int
 
 
 class Step(NamedTuple):
@@ -89,10 +97,22 @@ def judge(state: PhoneState, verdict: Verdict) -> Step:
         by_device_id=verdict.by_device_id if after == "answered_elsewhere" else None,
         too_late=phase == "sending" and after != "sent",
         detail=verdict.code,
+        reason=verdict.reason,
     )
     left = tuple(other for other in state.questions if other.id != question.id)
     still_lapsed = tuple(other for other in state.lapsed if other.id != question.id)
     return Step(msgspec.structs.replace(state, questions=left, lapsed=still_lapsed), (ended,))
+
+
+def reopen(state: PhoneState, wrong: WrongNumber) -> Step:
+    """Take back an answer whose number was wrong, so that the owner can try once more."""
+    question = state.question(wrong.id)
+    if question is None or question.answer is None:
+        return Step(state)
+    opened = msgspec.structs.replace(question, answer=None)
+    questions = tuple(opened if other.id == opened.id else other for other in state.questions)
+    told = effects.WrongNumber(id=wrong.id, tries_left=wrong.tries_left)
+    return Step(msgspec.structs.replace(state, questions=questions), (told,))
 
 
 def end_overdue(state: PhoneState, now: float) -> Step:

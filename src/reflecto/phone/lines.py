@@ -11,14 +11,12 @@ from reflecto.contract.visibility import visible
 from reflecto.phone import effects
 from reflecto.phone.effects import Effect
 from reflecto.phone.markup import Markup, read_html
-from reflecto.terminal.columns import cell_width, wrap
+from reflecto.phone.question_lines import hang, question_lines, quote, say
 from reflecto.terminal.times import duration, local_time
 
-_GUTTER: Final = "   \u2502 "  # a vertical bar: no line of a question can pass for one of this program
 _LINK: Final = "   \u2197 "  # an arrow out of here
 _UNSAFE_LINK: Final = "not a safe link"
 _CHOICE_INDENT: Final = "   "
-_GOES_ON: Final = "\u2026 "  # what wraps: names and titles of others are in it, and must not start a line
 _TOO_LATE: Final = " (your answer came too late)"
 _ALARM_ENDINGS: Final[dict[effects.AlarmOutcome, str]] = {
     "acknowledged": "The emergency is acknowledged",
@@ -34,6 +32,13 @@ _ENDINGS: Final[dict[effects.Outcome, str]] = {
     "not_recorded": "not recorded",
 }
 
+_REASONS: Final = {  # of a question that was withdrawn
+    "abandoned": "withdrawn: its program does not wait for it any more",
+    "dismissed": "refused",
+    "revoked": "withdrawn: its token was revoked",
+    "wrong_number": "ended: the number was typed wrong twice",
+}
+
 
 class LineWriter:
     """Turns effects into lines; questions get the numbers 1, 2, … in the order they come up."""
@@ -47,13 +52,7 @@ class LineWriter:
 
     def question(self, opened: effects.Opened, now: float, columns: int | None) -> list[str]:
         """Return a whole question with its numbered choices. `now` is Unix seconds."""
-        head = f"{self.number(opened.id)} {visible(opened.source)} asks ({duration(opened.expires_at - now)} left):"
-        choices = [
-            line
-            for index, choice in enumerate(opened.choices)
-            for line in _hang(f"{_CHOICE_INDENT}{index + 1}  ", visible(choice), columns)
-        ]
-        return ["", *_say(head, columns), *_quote(opened.question, columns), *choices]
+        return question_lines(opened, self.number(opened.id), now, columns).whole()
 
     def describe(self, effect: Effect, now: float, columns: int | None) -> list[str]:
         """Return the lines that tell of `effect`."""
@@ -62,18 +61,18 @@ class LineWriter:
                 return self.question(effect, now, columns)
             case effects.Missed():
                 head = f"Missed: {visible(effect.source)} asked, and time ran out before it got here:"
-                return ["", *_say(head, columns), *_quote(effect.question, columns)]
+                return ["", *say(head, columns), *quote(effect.question, columns)]
             case effects.Notified() | effects.Reminded() | effects.Alarmed():
                 return _message(effect, now, columns)
             case effects.Rang():
                 head = f"{visible(effect.source)} rings for {effect.duration} s."
-                return ["", *_say(head, columns), *(_quote(effect.message, columns) if effect.message else [])]
+                return ["", *say(head, columns), *(quote(effect.message, columns) if effect.message else [])]
             case effects.DocumentSaved() | effects.DocumentUnsaved():
-                return ["", *_say(_document(effect), columns)]
-            case effects.Sending() | effects.Ended() | effects.LeftOpen():
-                return _say(f"{self.number(effect.id)} {_progress(effect)}", columns)
+                return ["", *say(_document(effect), columns)]
+            case effects.Sending() | effects.Ended() | effects.LeftOpen() | effects.WrongNumber():
+                return say(f"{self.number(effect.id)} {_progress(effect)}", columns)
             case _:
-                return _say(_news(effect), columns)
+                return say(_news(effect), columns)
 
 
 def as_json(effect: Effect) -> str:
@@ -99,17 +98,27 @@ def token_lines(shown: effects.TokenShown) -> list[str]:
     ]
 
 
-def _progress(effect: effects.Sending | effects.Ended | effects.LeftOpen) -> str:
+def missed_line(count: int) -> list[str]:
+    """Return how many questions ended before they got here."""
+    return [f"{count} questions were missed while away." if count > 1 else "1 question was missed while away."]
+
+
+def _progress(effect: effects.Sending | effects.Ended | effects.LeftOpen | effects.WrongNumber) -> str:
     match effect:
         case effects.Sending():
             return f"sending: {visible(effect.choice)}"
+        case effects.WrongNumber():
+            return "not sent: that is another number. One more try; a wrong one ends the question."
+        case effects.LeftOpen(needs_number=True):
+            return "left open: somebody has to type the number that is shown where it runs"
         case effects.LeftOpen():
             return f"left open: it has no choice {visible(effect.wanted)}"
         case effects.Ended():
             choice = f": {visible(effect.choice)}" if effect.choice else ""
             by = f", on {visible(effect.by)}" if effect.by else ""
             detail = f": the server says {visible(effect.detail)}" if effect.detail else ""
-            return f"{_ENDINGS[effect.outcome]}{choice}{by}{detail}{_TOO_LATE if effect.too_late else ''}"
+            ending = _REASONS.get(effect.reason or "", _ENDINGS[effect.outcome])
+            return f"{ending}{choice}{by}{detail}{_TOO_LATE if effect.too_late else ''}"
 
 
 def _document(effect: effects.DocumentSaved | effects.DocumentUnsaved) -> str:
@@ -130,6 +139,8 @@ def _news(effect: Effect) -> str:
                 f'A sender token "{effect.label}" was made. It is kept until this phone runs on a terminal or with '
                 "--json, and shown there once."
             )
+        case effects.Muted() | effects.PutAside() | effects.Refused():
+            text = _sender_news(effect)
         case effects.RingMissed() | effects.RingStopped() | effects.Acknowledging() | effects.AlarmEnded():
             text = _alarm_news(effect)
         case effects.Unsupported():
@@ -148,6 +159,23 @@ def _news(effect: Effect) -> str:
         case _:
             text = type(effect).__name__
     return visible(text)
+
+
+def _sender_news(effect: effects.Muted | effects.PutAside | effects.Refused) -> str:
+    match effect:
+        case effects.Muted(until=None):
+            return f"{effect.source} is not muted any more{_where(effect.by)}."
+        case effects.Muted():
+            until = "for good" if effect.until == "forever" else f"until {local_time(effect.until or 0)}"
+            return f"{effect.source} is muted {until}{_where(effect.by)}; u lets it ask again."
+        case effects.PutAside():
+            return f"{effect.source} is muted: its question was put aside."
+        case effects.Refused():
+            return f"{effect.what} was not done: the server says {effect.detail}."
+
+
+def _where(by: str | None) -> str:
+    return f", on {by}" if by else ""
 
 
 def _alarm_news(
@@ -187,7 +215,7 @@ def _notification(notified: effects.Notified, columns: int | None) -> list[str]:
     for action in notified.actions:
         links += _link(action.label, action.url, columns)
     picture = [f"{_CHOICE_INDENT}(a picture, not shown here)"] if notified.image else []
-    return ["", *_say(head, columns), *text, *picture, *links]
+    return ["", *say(head, columns), *text, *picture, *links]
 
 
 def _emergency(alarmed: effects.Alarmed, now: float, columns: int | None) -> list[str]:
@@ -195,7 +223,7 @@ def _emergency(alarmed: effects.Alarmed, now: float, columns: int | None) -> lis
     left = duration(alarmed.expires_at - now)
     head = f"EMERGENCY of {visible(alarmed.source)}, rings every {alarmed.retry} s for {left}{title}"
     text, links = _body(alarmed.message, alarmed.url, alarmed.url_title, columns, is_html=alarmed.html)
-    return ["", *_say(head, columns), *text, *links]
+    return ["", *say(head, columns), *text, *links]
 
 
 def _body(
@@ -205,35 +233,18 @@ def _body(
     read = read_html(message) if is_html else Markup(message)
     links = [line for name, address in read.links for line in _link(name, address, columns)]
     links += _link(url_title or "", url, columns) if url else []
-    return _quote(read.text, columns), links
+    return quote(read.text, columns), links
 
 
 def _link(name: str, url: str, columns: int | None) -> list[str]:
     """Return a link with the host that it leads to in front, so that no part of the link can pass for that host."""
     link = read_link(url)
     text = f"{visible(name)}: {visible(url)}" if name else visible(url)
-    return _hang(_LINK, f"{link.target if link else _UNSAFE_LINK}  {text}", columns)
+    return hang(_LINK, f"{link.target if link else _UNSAFE_LINK}  {text}", columns)
 
 
 def _reminder(reminded: effects.Reminded, columns: int | None) -> list[str]:
     title = f": {visible(reminded.title)}" if reminded.title else ""
     late = " (late: the server was down then)" if reminded.late else ""
     head = f"Reminder of {visible(reminded.source)} for {local_time(reminded.at)}{late}{title}"
-    return ["", *_say(head, columns), *_quote(reminded.message, columns)]
-
-
-def _say(text: str, columns: int | None) -> list[str]:
-    """Return one of this program's own lines; what does not fit on it goes on behind a mark."""
-    if columns is None or cell_width(text) <= columns:
-        return [text]
-    first, *_ = wrap(text, columns)
-    return [first, *_hang(_GOES_ON, text[len(first) :], columns, again=_GOES_ON)]
-
-
-def _quote(text: str, columns: int | None) -> list[str]:
-    return _hang(_GUTTER, visible(text, keep_lines=True), columns, again=_GUTTER)
-
-
-def _hang(first: str, text: str, columns: int | None, *, again: str | None = None) -> list[str]:
-    pieces = wrap(text, None if columns is None else columns - len(first))
-    return [(first if index == 0 else again or " " * len(first)) + piece for index, piece in enumerate(pieces)]
+    return ["", *say(head, columns), *quote(reminded.message, columns)]

@@ -29,6 +29,12 @@ def source_of(envelope: Envelope) -> str:
     return "the server"
 
 
+def token_id_of(envelope: Envelope) -> str | None:
+    """Return which token sent it, where the server says so."""
+    token_id = envelope.source.get("token_id")
+    return token_id if isinstance(token_id, str) else None
+
+
 def read_notification(state: PhoneState, envelope: Envelope, now: float) -> Step:
     """Show the whole message, unless it has expired."""
     payload = payload_of(envelope, NotificationPayload)

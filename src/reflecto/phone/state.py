@@ -1,8 +1,11 @@
 """What a terminal phone remembers between runs: its keys, where it is in its queue, and what is still open."""
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
+
+from reflecto.contract.details import Block, Details
+from reflecto.contract.interactions import Confirm
 
 VERSION: Final = 1  # of the state file's form
 FEATURES: Final = ("emergency",)  # what this version knows, beyond what each did
@@ -27,16 +30,33 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
         return f"Identity({self.device_id} at {self.url})"
 
 
+class SaidWord(msgspec.Struct, frozen=True):
+    """A comment as it is sent; `salt` is 16 random bytes in base64url."""
+
+    text: str
+    salt: str
+
+
 class Answer(msgspec.Struct, frozen=True):
-    """A tap. `answered_at` is this phone's clock in Unix seconds; `signature` is base64."""
+    """A tap. `answered_at` is this phone's clock in Unix seconds; `signature` is base64.
+
+    `v` is 2 where more than question and choices was signed; `number` and `comment` are what the owner typed.
+    """
 
     choice_index: int
     answered_at: int
     signature: str
+    v: int | msgspec.UnsetType = msgspec.UNSET
+    number: str | msgspec.UnsetType = msgspec.UNSET
+    comment: SaidWord | msgspec.UnsetType = msgspec.UNSET
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A question that has not ended. With an `answer` it waits for the server's verdict on that answer."""
+    """A question that has not ended. With an `answer` it waits for the server's verdict on that answer.
+
+    `given` are those of details, source, danger, confirm and comment that its asker gave, as they came: they are signed
+    over. `token_id` is the asker's token.
+    """
 
     id: str
     source: str
@@ -44,11 +64,39 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[str, ...]
     expires_at: int
     answer: Answer | None = None
+    given: dict[str, Any] = {}
+    token_id: str | None = None
 
     @property
     def phase(self) -> Phase:
         """The phase of its life, as in `lifecycle`."""
         return "open" if self.answer is None else "sending"
+
+    @property
+    def details(self) -> tuple[Block, ...]:
+        """The blocks that came with it. Raises: msgspec.ValidationError if they are none."""
+        return msgspec.convert(self.given.get("details", ()), Details)
+
+    @property
+    def says(self) -> dict[str, str]:
+        """What the asker says of itself. Raises: msgspec.ValidationError."""
+        return msgspec.convert(self.given.get("source", {}), dict[str, str])
+
+    @property
+    def is_dangerous(self) -> bool:
+        """Whether the asker says that a wrong tap does harm."""
+        return self.given.get("danger") == "high"
+
+    @property
+    def confirm(self) -> Confirm:
+        """How the first choice is to be tapped. Raises: msgspec.ValidationError."""
+        confirm: Confirm = msgspec.convert(self.given.get("confirm", "tap"), Confirm)
+        return confirm
+
+    @property
+    def takes_comment(self) -> bool:
+        """Whether the owner may add a word."""
+        return self.given.get("comment") == "optional"
 
 
 class HeldToken(msgspec.Struct, frozen=True):
@@ -116,6 +164,7 @@ class PhoneState(msgspec.Struct, frozen=True, kw_only=True):
     documents: tuple[HeldDocument, ...] = ()
     emergencies: tuple[OpenEmergency, ...] = ()
     features: tuple[str, ...] = ()  # what the server was told that this phone knows
+    muted: dict[str, int | Literal["forever"]] = {}  # token ids, until when (Unix seconds)
 
     def question(self, interaction_id: str) -> Question | None:
         """Return the question of this id, or None once it has ended."""

@@ -27,6 +27,13 @@ class LiveLine:
         except (OSError, ValueError):  # not a terminal, or not a file at all
             return None
 
+    def rows(self) -> int | None:
+        """Return how many lines the terminal has, or None where there is none that scrolls."""
+        try:
+            return os.get_terminal_size(self._stream.fileno()).lines or None
+        except (OSError, ValueError):
+            return None
+
     def draw(self, text: str) -> None:
         """Replace the line; an empty text takes it away."""
         columns = self.columns() or self._default_columns
