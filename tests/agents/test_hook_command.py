@@ -12,6 +12,7 @@ import pytest
 
 from reflecto import Reflecto, ReflectoError
 from reflecto.agents.claude_code import read_call
+from reflecto.agents.hook_call import Prompt
 from reflecto.cli.hook_asking import HookAsking
 from reflecto.cli.main import main
 from tests.agents.events import claude_code, codex
@@ -43,6 +44,12 @@ def give(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
     return on_standard_input
 
 
+def plain_prompt() -> Prompt:
+    plain = read_call(claude_code("permission_bash")).prompts[0].plain
+    assert plain is not None
+    return plain
+
+
 def tap(asker: AskerServer, index: int = 0) -> None:
     asker.on_poll = lambda _count: asker.answer(index)
 
@@ -59,7 +66,7 @@ def test_a_tap_prints_one_object_and_nothing_else(asker: AskerServer, give, caps
     assert asked["question"].startswith("Claude Code: Bash\nFolder: /home/ada/shop\n")
     assert asked["choices"] == ["Allow", "Deny"]
     assert 560 < asked["expires_in"] <= 590
-    assert asked["idempotency_key"] == read_call(claude_code("permission_bash")).prompts[0].key
+    assert asked["idempotency_key"] == plain_prompt().key
 
 
 def test_a_denial_carries_its_message(asker: AskerServer, give, capsys: Output):
@@ -295,7 +302,7 @@ def test_a_tap_at_the_last_moment_counts(asker: AskerServer, client: Reflecto, t
 
 def test_a_repeat_joins_the_question_that_is_open(asker: AskerServer, client: Reflecto, troubles, clock: FakeClock):
     call = read_call(claude_code("permission_bash"))
-    prompt = call.prompts[0]
+    prompt = plain_prompt()
     first = client.create(prompt.question, prompt.choices, idempotency_key=prompt.key)
     asker.on_poll = lambda count: asker.answer(0) if count > 1 else None
     assert HookAsking(client, 600, troubles, clock.read).decide(call) == ALLOW

@@ -2,19 +2,29 @@
 
 from typing import Final
 
-from reflecto.agents.hook_call import NOTHING, Event, HookCall, notice, text_of
+from reflecto.agents.hook_call import (
+    DEFAULTS,
+    ELSEWHERE,
+    NOTHING,
+    Event,
+    HookCall,
+    HookOptions,
+    Machine,
+    notice,
+    text_of,
+)
 from reflecto.agents.permission import permission_call
 
 AGENT: Final = "Codex"
 
 
-def read_call(event: Event) -> HookCall:
+def read_call(event: Event, options: HookOptions = DEFAULTS, machine: Machine = ELSEWHERE) -> HookCall:
     """Return what to do about a hook's event, or about what `notify` was called with."""
     if event.get("type") == "agent-turn-complete":
         return NOTHING if _names_the_thread(event) else _finished(event, "last-assistant-message")
     match event.get("hook_event_name"):
         case "PermissionRequest":
-            return permission_call(AGENT, event, "turn_id", blocks=True)
+            return permission_call(AGENT, event, "turn_id", options, machine, blocks=True)
         case "Stop":
             return _finished(event, "last_assistant_message")
         case _:

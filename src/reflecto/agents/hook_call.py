@@ -6,9 +6,10 @@ and the agent goes on as if there were no hook, unless every question was answer
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from hashlib import sha256
 from pathlib import PurePath, PureWindowsPath
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from reflecto.agents.shown import clip_bytes, shown_line
 from reflecto.contract.json_bodies import UnusableJsonError, check_values, decoded
@@ -29,17 +30,58 @@ class Prompt(NamedTuple):
     """One question for the phone.
 
     `key` is the idempotency key of this call of the hook; see `key_after`. A tap on the choice with the index
-    `handover` leaves the decision to the terminal.
+    `handover` leaves the decision to the terminal. `given` are the request's fields `details`, `source`, `danger`,
+    `confirm` and `comment`; `plain` is the question without them, for a server or phones that do not know them.
     """
 
     question: str
     choices: tuple[str, ...]
     key: str
     handover: int | None = None
+    given: Mapping[str, Any] = {}
+    plain: "Prompt | None" = None
 
     def of_call(self, number: int) -> "Prompt":
         """Return the prompt of one of the calls that look the same at the same time; they are numbered from 0."""
-        return self._replace(key=call_key({"number": number, "key": self.key})) if number else self
+        if not number:
+            return self
+        plain = self.plain.of_call(number) if self.plain else None
+        return self._replace(key=call_key({"number": number, "key": self.key}), plain=plain)
+
+
+class Tap(NamedTuple):
+    """The answer to one question: the index of the choice, and the word that came with it."""
+
+    choice_index: int
+    comment: str | None = None
+
+
+class HookOptions(NamedTuple):
+    """What the person chose when the hook was installed.
+
+    `skipped` are `notification_type`s not to pass on; `danger` says which calls are marked dangerous, `confirm` what
+    allowing such a call takes on the phone.
+    """
+
+    skipped: AbstractSet[str] = frozenset()
+    danger: Literal["rules", "never", "always"] = "rules"
+    confirm: Literal["tap", "hold", "number"] = "tap"
+
+
+def _is_elsewhere(path: str) -> str:
+    raise OSError(f"{path} is on another machine")
+
+
+class Machine(NamedTuple):
+    """The machine where the agent runs, as far as known. `read_file` returns a text, or raises OSError."""
+
+    host: str = ""
+    home: str = ""
+    read_file: Callable[[str], str] = _is_elsewhere
+
+
+DEFAULTS: Final = HookOptions()
+ELSEWHERE: Final = Machine()
 
 
 class Notice(NamedTuple):
@@ -50,7 +92,7 @@ class Notice(NamedTuple):
 
 
 class HookCall(NamedTuple):
-    """`decide` turns the index of the tapped choice of each prompt into the reply to the agent.
+    """`decide` turns the tap on each prompt into the reply to the agent.
 
     `call_id` names the tool's call that is asked about, `ends` one that is over: run, failed or refused elsewhere.
     `blocks`: the agent shows its own question only after the hook.
@@ -58,7 +100,7 @@ class HookCall(NamedTuple):
 
     prompts: tuple[Prompt, ...] = ()
     notice: Notice | None = None
-    decide: Callable[[Sequence[int]], Reply] = lambda _taps: {}
+    decide: Callable[[Sequence[Tap]], Reply] = lambda _taps: {}
     call_id: str | None = None
     ends: str | None = None
     blocks: bool = False

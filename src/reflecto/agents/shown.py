@@ -47,6 +47,8 @@ def shown_line(text: str) -> str:
 
 
 def _shown(text: str) -> str:
+    if text.isascii() and text.isprintable():  # most of what agents do, and no character to look at
+        return text
     spaces = {char for char in text if char != " " and unicodedata.category(char) == "Zs"}
     for char in spaces:
         text = text.replace(char, f"\u2039U+{ord(char):04X}\u203a")

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from reflecto.agents import tool_models as models
-from reflecto.agents.asking import Asked, ask_and_wait, ask_until_ended
+from reflecto.agents.asking import Asked, NotAskedError, ask_and_wait, ask_until_ended
 from reflecto.agents.claude_code import AGENT, TURN
 from reflecto.agents.hook_call import TETHER_SECONDS
 from reflecto.agents.kept_questions import Content, KeptQuestion, QuestionKeeper
@@ -100,7 +100,9 @@ async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> 
         "tool_input": arguments.input,
         "cwd": call.caller.folder,
     }
-    (prompt,) = permission_call(AGENT, event, TURN).prompts
+    prompt = permission_call(AGENT, event, TURN).prompts[0].plain
+    if prompt is None:
+        raise NotAskedError
     content = Content(
         call.caller.name, prompt.question, prompt.choices, PERMISSION_SECONDS, TETHER_SECONDS, arguments.tool_use_id
     )

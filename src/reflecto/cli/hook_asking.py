@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from reflecto.agents.asking import Asked, NotAskedError, decide
+from reflecto.agents.asking import Asked, Ended, NotAskedError, decide
 from reflecto.agents.hook_call import TETHER_SECONDS, HookCall, Prompt, Reply
 from reflecto.cli.first_reply import within
 from reflecto.cli.interruption import Interrupted
@@ -57,13 +57,6 @@ class HookAsking:
 
     def _question_of(self, prompt: Prompt) -> "_Question":
         return _Question(self._client, prompt, self._until, self._troubles, self._clock, self._reply_seconds)
-
-
-class Ended(NamedTuple):
-    """The state of a question, and the place of the tapped choice from 0."""
-
-    status: str
-    choice_index: int | None = None
 
 
 @dataclass(slots=True)

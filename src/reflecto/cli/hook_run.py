@@ -10,7 +10,7 @@ import click
 
 from reflecto.agents import claude_code as claude_code_events
 from reflecto.agents import codex as codex_events
-from reflecto.agents.hook_call import Event, HookCall, UnusableEventError, parse_event
+from reflecto.agents.hook_call import Event, HookCall, HookOptions, UnusableEventError, parse_event
 from reflecto.cli.connection import Connection, connection_options, find_connection, warn_if_exposed
 from reflecto.cli.exits import report, say
 from reflecto.cli.interruption import Interrupted, caller_gone_interrupts, signals_interrupt
@@ -75,7 +75,7 @@ def claude_code(
     """
 
     def read_call(event: Event) -> HookCall:
-        return claude_code_events.read_call(event, frozenset(skipped))
+        return claude_code_events.read_call(event, HookOptions(frozenset(skipped)))
 
     return _run(read_call, None, timeout_seconds, lambda: _connection(url, token, config_file))
 

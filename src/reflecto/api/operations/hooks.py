@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from reflecto.agents.asking import Asked, NotAskedError, decide
+from reflecto.agents.asking import Asked, Ended, NotAskedError, decide
 from reflecto.agents.claude_code import read_call
-from reflecto.agents.hook_call import TETHER_SECONDS, HookCall, Prompt, UnusableEventError, parse_event
+from reflecto.agents.hook_call import TETHER_SECONDS, HookCall, HookOptions, Prompt, UnusableEventError, parse_event
 from reflecto.api.callers import SENDER
 from reflecto.api.http import Call, Reply
 from reflecto.api.long_bodies import work_on
@@ -35,7 +35,7 @@ async def claude_code(call: Admitted[Sender, None]) -> Reply | None:
     skipped = frozenset(filter(None, (call.query("skip") or "").split(",")))
     body = await call.read_body(EVENT_MAX_BYTES)
     try:
-        hook = await work_on(body, lambda body: read_call(parse_event(body), skipped))
+        hook = await work_on(body, lambda body: read_call(parse_event(body), HookOptions(skipped)))
     except UnusableEventError as error:
         raise ApiError(INVALID_JSON, str(error)) from None
     return await answer_keeping_alive(call, _decide(call, hook), call.use_cases.clock)
@@ -98,11 +98,11 @@ class _Question(msgspec.Struct):
         await self.place.put_question(self.id)
         return Asked(self.id)
 
-    async def wait(self) -> InteractionState:
-        return await self.interactions.wait(self.sender, self._asked_id(), self._seconds_left())
+    async def wait(self) -> Ended:
+        return _ended(await self.interactions.wait(self.sender, self._asked_id(), self._seconds_left()))
 
-    async def withdraw(self) -> InteractionState:
-        return await _withdraw(self.interactions, self.sender, self._asked_id())
+    async def withdraw(self) -> Ended:
+        return _ended(await _withdraw(self.interactions, self.sender, self._asked_id()))
 
     def _asked_id(self) -> str:
         if self.id is None:
@@ -111,6 +111,10 @@ class _Question(msgspec.Struct):
 
     def _seconds_left(self) -> int:
         return max(0, int(self.until - self.clock.now()))
+
+
+def _ended(state: InteractionState) -> Ended:
+    return Ended(state.status, state.choice_index)
 
 
 async def _withdraw(interactions: Interactions, sender: Sender, question_id: str) -> InteractionState:
