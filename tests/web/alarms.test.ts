@@ -167,7 +167,7 @@ test("Pushover's HTML shows its five tags and nothing else; a picture comes from
   const links = await card
     .getByRole("link")
     .evaluateAll((all) => all.map((a) => [a.textContent, a.getAttribute("href")]));
-  expect(links).toEqual([["paybank.example ↗", "https://bank.example/x"]]);
+  expect(links).toEqual([["pay bank.example ↗", "https://bank.example/x"]]);
   await card.getByRole("img", { name: "Picture from Default" }).waitFor();
   expect(
     await card.getByRole("img").evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth)),

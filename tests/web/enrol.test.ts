@@ -38,6 +38,8 @@ test("a code can be typed in any case, with or without its dashes", async () => 
   const { page } = await newPhone(browser);
   const code = link.split("#")[1] ?? "";
   await page.goto(server.url);
+  await page.getByRole("heading", { name: "Your programs ask. You tap." }).waitFor(); // what this is comes first
+  await page.getByRole("button", { name: "I have a link or code" }).click();
   await page.getByLabel("Setup code").fill(code.toLowerCase().replaceAll("-", " "));
   await page.getByRole("button", { name: "Pair", exact: true }).click();
   await page.getByRole("heading", { name: "Your first token" }).waitFor();
@@ -110,6 +112,46 @@ test("a token that was not copied yet waits in the inbox until it is erased ther
   await page.getByRole("heading", { name: "All quiet" }).waitFor();
 });
 
+test("an enrolment that is loaded again goes on where it was, until its token was copied", async () => {
+  const { page } = await newPhone(browser);
+  await page.goto(link);
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await page.getByRole("heading", { name: "Your first token" }).waitFor();
+  const token = await page.locator(".secret code").first().textContent();
+  for (const address of [`${server.url}/enroll`, server.url]) {
+    await page.goto(address);
+    await page.getByRole("heading", { name: "Your first token" }).waitFor();
+    expect(await page.locator(".secret code").first().textContent()).toBe(token);
+  }
+  await page.getByRole("button", { name: "I have copied it" }).click();
+  await page.getByRole("heading", { name: "Questions", level: 1 }).waitFor();
+  const kept = await page.evaluate(async () => {
+    const database = await new Promise<IDBDatabase>((resolve) => {
+      const request = indexedDB.open("reflecto");
+      request.onsuccess = () => resolve(request.result);
+    });
+    const all = (name: string) =>
+      new Promise<unknown[]>((resolve) => {
+        const request = database.transaction(name).objectStore(name).getAll();
+        request.onsuccess = () => resolve(request.result);
+      });
+    return JSON.stringify([await all("facts"), await all("items")]);
+  });
+  expect(kept).not.toContain(token);
+  await page.reload();
+  await page.getByRole("heading", { name: "Questions", level: 1 }).waitFor();
+});
+
+test("a link's code goes before what was left unfinished", async () => {
+  const { page } = await newPhone(browser);
+  await page.goto(link);
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await page.getByRole("heading", { name: "Your first token" }).waitFor();
+  await page.goto("about:blank");
+  await page.goto(await server.newOwner());
+  await page.getByText("This browser is paired already").waitFor();
+});
+
 test("a copied token is nowhere on the phone", async () => {
   const { page } = await newPhone(browser);
   await enrol(page, link);
@@ -148,5 +190,5 @@ test("a phone that the server unpaired says so and can start over", async () => 
   await second.page.getByRole("button", { name: "Unpair it" }).click();
   await page.getByRole("heading", { name: "This phone was unpaired" }).waitFor();
   await page.getByRole("button", { name: "Erase and pair again" }).click();
-  await page.getByLabel("Setup code").waitFor();
+  await page.getByRole("button", { name: "I have a link or code" }).waitFor();
 });

@@ -55,8 +55,8 @@ test("a notification is counted until it was seen, and shows all it has", async 
     .getByRole("link")
     .evaluateAll((all) => all.map((a) => [a.textContent, a.getAttribute("href")]));
   expect(links).toEqual([
-    ["Lognas.example.org ↗", "https://nas.example.org/log"],
-    ["Againnas.example.org ↗", "https://nas.example.org/again"],
+    ["Log nas.example.org ↗", "https://nas.example.org/log"],
+    ["Again nas.example.org ↗", "https://nas.example.org/again"],
   ]);
   await page.getByRole("link", { name: "Inbox", exact: true }).waitFor();
 });
@@ -86,6 +86,13 @@ test("a link is never without the host it leads to, whatever it is called", asyn
   await post("/v1/send", { message: "[https://bank.example](https://evil.example/login)", markdown: true });
   await openInbox();
   await page.getByRole("link", { name: "evil.example" }).waitFor();
+});
+
+test("a link's name, its host and what follows are words apart", async () => {
+  await post("/v1/send", { message: "See [the log](https://ci.example/1) before noon", markdown: true });
+  await openInbox();
+  await page.locator(".markdown .host").waitFor();
+  expect(await page.locator(".markdown").textContent()).toBe("See the log ci.example ↗ before noon");
 });
 
 test("a document is saved byte for byte under its name", async () => {
@@ -124,24 +131,6 @@ test("a ring takes the screen until it is stopped, and stays stopped", async () 
   await page.reload();
   await page.getByText("Live", { exact: true }).waitFor();
   expect(await ring.count()).toBe(0);
-});
-
-test("the history finds what was answered and what was said, and filters it", async () => {
-  await post("/v1/send", { message: "The sauna is warm" });
-  const id = await server.ask(token, { question: "Open the window?" });
-  await page.getByRole("button", { name: "Deny" }).click({ delay: 600 });
-  await page.getByText("Denied · sent").waitFor();
-  await server.outcome(token, id);
-  await page.getByRole("link", { name: "History" }).click();
-  const found = () => page.getByRole("article").count();
-  expect(await found()).toBe(2);
-  await page.getByRole("searchbox", { name: "Search" }).fill("SAUNA");
-  await page.getByText("The sauna is warm").waitFor();
-  expect(await found()).toBe(1);
-  await page.getByRole("searchbox", { name: "Search" }).fill("");
-  await page.getByRole("button", { name: "Questions" }).click();
-  await page.getByText("Denied · sent").waitFor();
-  expect(await found()).toBe(1);
 });
 
 test("what arrived while the app was closed is there when it opens, in order", async () => {

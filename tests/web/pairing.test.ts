@@ -147,7 +147,7 @@ test("it stays what it is over a restart, and can unpair itself", async () => {
   await laptop.goto(`${server.url}/#/settings/devices`);
   await laptop.getByRole("button", { name: "Unpair" }).click();
   await laptop.getByRole("button", { name: "Unpair it" }).click();
-  await laptop.getByLabel("Setup code").waitFor();
+  await laptop.getByRole("button", { name: "I have a link or code" }).waitFor();
   expect(await devices()).toMatchObject([{ label: "Pixel" }]);
 });
 
@@ -205,7 +205,7 @@ test("a server that swaps its own key is found out on the new device, which keep
   await newcomer().getByRole("button", { name: "Let it in" }).click();
   await laptop.getByRole("alert").filter({ hasText: "The server did not tell the truth" }).waitFor();
   await laptop.goto(server.url);
-  await laptop.getByLabel("Setup code").waitFor();
+  await laptop.getByRole("button", { name: "I have a link or code" }).waitFor();
 });
 
 test("what one paired device seals for the other is opened there; what the server sends in its name is not", async () => {

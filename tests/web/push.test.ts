@@ -154,7 +154,7 @@ test("after the app forgot this phone nothing is pushed to it any more", async (
   await page.goto(`${server.url}/#/settings/devices`);
   await page.getByRole("button", { name: "Unpair" }).click();
   await page.getByRole("button", { name: "Unpair it" }).click();
-  await page.getByLabel("Setup code").waitFor();
+  await page.getByRole("button", { name: "I have a link or code" }).waitFor();
   expect((await server.call("GET", "/v1/devices", token)).body.devices).toEqual([]);
   expect(endpoint.deliveries).toEqual([]);
 });

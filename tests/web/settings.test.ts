@@ -70,11 +70,23 @@ test("an invitation's code and link enrol a further phone", async () => {
   await second.context.close();
 });
 
+test("unpairing the only phone says what that means; with a second one it does not", async () => {
+  await open("devices");
+  await page.getByRole("button", { name: "Unpair", exact: true }).click();
+  await page.getByText("This is your only phone.").waitFor();
+  const second = await newPhone(browser);
+  await enrol(second.page, await server.invite(page), "Tablet");
+  await page.reload();
+  await page.getByRole("listitem").filter({ hasText: "this one" }).getByRole("button", { name: "Unpair" }).click();
+  await page.getByText("Unpair this device and erase its history?", { exact: true }).waitFor();
+  await second.context.close();
+});
+
 test("disconnecting deletes everything on the server and on this phone", async () => {
   await open("devices");
   await page.getByRole("button", { name: "Disconnect", exact: true }).click();
   await page.getByRole("button", { name: "Delete everything" }).click();
-  await page.getByLabel("Setup code").waitFor();
+  await page.getByRole("button", { name: "I have a link or code" }).waitFor();
   expect((await server.call("GET", "/v1/devices", token)).status).toBe(401);
   const left = await page.evaluate(async () => {
     const request = indexedDB.open("reflecto");
@@ -89,6 +101,41 @@ test("disconnecting deletes everything on the server and on this phone", async (
     return [await count("facts"), await count("items"), await count("answers")];
   });
   expect(left).toEqual([0, 0, 0]);
+});
+
+test("a test question goes the whole way, and the second one needs no second token", async () => {
+  for (let count = 0; count < 2; count += 1) {
+    await page.goto(`${server.url}/#/settings`);
+    await page.getByRole("button", { name: "Send it" }).click();
+    await page.waitForURL(`${server.url}/#/questions`);
+    await page.getByRole("heading", { name: "Is this phone the one?" }).first().waitFor();
+  }
+  await open("tokens");
+  const row = page.getByRole("listitem").filter({ hasText: "Test from Pixel" });
+  await row.waitFor();
+  expect(await row.count()).toBe(1);
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("button", { name: "Revoke it" }).click();
+  await row.waitFor({ state: "detached" });
+  await page.goto(`${server.url}/#/settings`);
+  await page.getByRole("button", { name: "Send it" }).click();
+  await page.getByRole("heading", { name: "Is this phone the one?" }).first().waitFor();
+});
+
+test("installing is offered where the browser offers it, and only then", async () => {
+  await page.goto(`${server.url}/#/settings`);
+  await page.getByText("Appearance").first().waitFor();
+  expect(await page.getByRole("button", { name: "Install" }).count()).toBe(0);
+  await page.evaluate(() => {
+    const offer = Object.assign(new Event("beforeinstallprompt"), {
+      prompt: async () => Object.assign(globalThis, { wasPrompted: true }),
+      userChoice: Promise.resolve({ outcome: "accepted" }),
+    });
+    dispatchEvent(offer);
+  });
+  await page.getByRole("button", { name: "Install" }).click();
+  await expect.poll(() => page.evaluate(() => "wasPrompted" in globalThis)).toBe(true);
+  expect(await page.getByRole("button", { name: "Install" }).count()).toBe(0);
 });
 
 test("the chosen appearance holds over a restart", async () => {

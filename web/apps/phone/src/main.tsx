@@ -1,12 +1,14 @@
 /** The page's start. */
 
 import { render } from "preact";
+import { watchForOffer } from "./platform/install.ts";
 import { showLanguage } from "./platform/page-language.ts";
 import { applyTheme, recallTheme } from "./platform/theme.ts";
 import { App } from "./state/app.ts";
 import { Insecure } from "./ui/screens/insecure.tsx";
 import { Shell } from "./ui/shell.tsx";
 
+watchForOffer();
 const root = document.getElementById("app") as HTMLElement;
 
 if (!isSecureContext) {

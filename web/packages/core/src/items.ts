@@ -90,9 +90,10 @@ export function absorb(envelope: Envelope, known: Known, deviceId: string, now: 
   return changes;
 }
 
-/** Nobody is told of it any more. */
+/** Nobody is told of it any more. That a question was missed, the history still has to show. */
 function quiet<Of extends Item>(item: Of): Of {
-  return { ...item, isAnnounced: true, isRead: true };
+  const isMissed = item.type === "interaction" && item.phase === "expired";
+  return { ...item, isAnnounced: true, isRead: !isMissed };
 }
 
 /** The same object where the end changes nothing. */

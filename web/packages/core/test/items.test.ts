@@ -79,6 +79,20 @@ test("an end that overtakes its question is not forgotten", async () => {
   expect(changes).toMatchObject([{ what: "changed", item: { phase: "withdrawn", isAnnounced: true } }]);
 });
 
+test.each([
+  ["past its end", [questionOf("int_1", NOW - 1)]],
+  ["behind the word that it expired", [closedOf("int_1", { status: "expired" }), questionOf("int_1", NOW + 60)]],
+] as const)(
+  "a question that comes %s is missed: no sound is made of it, and it has yet to be seen",
+  async (_how, envelopes) => {
+    const changes = await store.takeIn(envelopes, null, NOW);
+    const missed = { phase: "expired", isAnnounced: true, isRead: false };
+    expect(changes.filter(({ item }) => item.type === "interaction")).toMatchObject([
+      { what: "changed", item: missed },
+    ]);
+  },
+);
+
 test("nothing changes a question that was sent, withdrawn, refused or answered elsewhere", () => {
   const final: Phase[] = ["sent", "withdrawn", "refused", "answered_elsewhere"];
   for (const phase of final) {

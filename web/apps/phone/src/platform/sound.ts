@@ -1,4 +1,4 @@
-/** The sound of a ring: two notes, over and over, made here so that nothing has to be loaded. */
+/** The sounds of the app, made here so that nothing has to be loaded: a ring's, over and over, and a question's, once. */
 
 const NOTES_HERTZ = [880, 1174.7] as const;
 const NOTE_SECONDS = 0.28;
@@ -32,20 +32,39 @@ export class Ringer {
   }
 
   #playOnce(context: AudioContext): void {
-    NOTES_HERTZ.forEach((hertz, index) => {
-      const start = context.currentTime + index * NOTE_SECONDS;
-      const oscillator = context.createOscillator();
-      const volume = context.createGain();
-      oscillator.type = "triangle";
-      oscillator.frequency.value = hertz;
-      volume.gain.setValueAtTime(0, start);
-      volume.gain.linearRampToValueAtTime(0.9, start + 0.02);
-      volume.gain.exponentialRampToValueAtTime(0.001, start + NOTE_SECONDS);
-      oscillator.connect(volume).connect(context.destination);
-      oscillator.start(start);
-      oscillator.stop(start + NOTE_SECONDS);
-    });
+    for (const [index, hertz] of NOTES_HERTZ.entries()) {
+      play(context, { hertz, after: index * NOTE_SECONDS, seconds: NOTE_SECONDS, volume: 0.9 });
+    }
   }
+}
+
+/** A question has come: a short double tick. Browsers keep silent until the person has touched the page. */
+export function tick(): void {
+  vibrate(TICK_VIBRATION_MS);
+  const context = new AudioContext();
+  for (const after of [0, 2 * TICK_SECONDS]) {
+    play(context, { hertz: TICK_HERTZ, after, seconds: TICK_SECONDS, volume: 0.5 });
+  }
+  setTimeout(() => void context.close(), TICK_OVER_MS);
+}
+
+const TICK_HERTZ = 1320;
+const TICK_SECONDS = 0.07;
+const TICK_VIBRATION_MS = [8, 60, 8];
+const TICK_OVER_MS = 1000;
+
+function play(context: AudioContext, note: { hertz: number; after: number; seconds: number; volume: number }): void {
+  const start = context.currentTime + note.after;
+  const oscillator = context.createOscillator();
+  const volume = context.createGain();
+  oscillator.type = "triangle";
+  oscillator.frequency.value = note.hertz;
+  volume.gain.setValueAtTime(0, start);
+  volume.gain.linearRampToValueAtTime(note.volume, start + Math.min(0.02, note.seconds / 4));
+  volume.gain.exponentialRampToValueAtTime(0.001, start + note.seconds);
+  oscillator.connect(volume).connect(context.destination);
+  oscillator.start(start);
+  oscillator.stop(start + note.seconds);
 }
 
 /** Browsers refuse, and complain, until the person has touched the page. */

@@ -15,8 +15,9 @@ import type { Alarm, Change, Item, Question } from "@reflecto/core";
 import { type LanguageChoice, recallLanguage, rememberLanguage } from "../platform/language.ts";
 import { showLanguage } from "../platform/page-language.ts";
 import { apiFor, NAME } from "../platform/place.ts";
+import { isEvictable } from "../platform/storage.ts";
 import { isPageVisible, watchForWaking } from "../platform/visibility.ts";
-import { APP_BUILD, enrol, FEATURES, SELF_REPORT } from "./enrol.ts";
+import { APP_BUILD, enrol, FEATURES, leaveEnrolment, recallEnrolment, SELF_REPORT, type Unfinished } from "./enrol.ts";
 import { type Joined, keepJoined } from "./join.ts";
 import { Link } from "./link.ts";
 import { openQuestions } from "./lists.ts";
@@ -26,6 +27,12 @@ import { Outbox } from "./outbox.ts";
 export class App {
   session: Session | null = null;
   items: readonly Item[] = [];
+  /** The enrolment that was begun here and not gone through to its end. */
+  unfinished: Unfinished | null = null;
+  /** Since when the server was not heard, Unix seconds; null while it is. */
+  troubleSince: number | null = null;
+  /** Keys and history may be cleared by the browser. */
+  isEvictable = false;
   readonly database: Database;
   readonly link: Link;
   readonly notifications: Notifications;
@@ -36,7 +43,7 @@ export class App {
 
   static async open(): Promise<App> {
     const app = new App(await openDatabase(NAME));
-    await Promise.all([app.#start(), app.#speak()]);
+    await Promise.all([app.#start(), app.#speak(), app.lookAtStorage()]);
     return app;
   }
 
@@ -66,6 +73,11 @@ export class App {
     return state === "waiting" || state === "foreign" ? state : this.#outbox.unsent;
   }
 
+  /** A newer version of this app has taken over; this page is the old one until it is loaded again. */
+  get isOutdated(): boolean {
+    return this.notifications.isOutdated;
+  }
+
   /** A desktop is shown things; it neither answers nor decides about others. */
   get isPhone(): boolean {
     return this.session?.device.deviceClass !== "desktop";
@@ -82,6 +94,12 @@ export class App {
     this.#tell({ what: "forgotten" }); // pages and worker still have the old device
     await this.#start();
     return token;
+  }
+
+  /** Notes how far the enrolment has come; null when it is done. */
+  async reachEnrolment(step: Unfinished | null): Promise<void> {
+    this.unfinished = step;
+    await leaveEnrolment(this.database, step);
   }
 
   /** Goes on as the device that a pairing made of this browser. */
@@ -120,8 +138,15 @@ export class App {
 
   async clearHistory(): Promise<void> {
     const open = new Set(openQuestions(this.items, this.now()).map(({ key }) => key));
-    await this.session?.store.remove(this.items.map(({ key }) => key).filter((key) => !open.has(key)));
+    await this.remove(this.items.map(({ key }) => key).filter((key) => !open.has(key)));
+  }
+
+  /** Deletes what is past from this device. */
+  async remove(keys: readonly string[]): Promise<void> {
+    await this.session?.store.remove(keys);
     await this.#reload();
+    this.#tell({ what: "items" });
+    for (const key of keys) void this.notifications.close(key);
   }
 
   /** Erases the plaintext of a token the person has copied. */
@@ -136,6 +161,18 @@ export class App {
     const state = await this.session.api.updateSelf({ label });
     this.session.device = { ...this.session.device, label: state.label };
     await remember(this.database, "device", this.session.device);
+    this.#redraw();
+  }
+
+  /** Tries the server again at once. */
+  retry(): void {
+    this.link.wake(true);
+    void this.#outbox.send();
+  }
+
+  /** Asks the browser again whether it keeps what is here. */
+  async lookAtStorage(): Promise<void> {
+    this.isEvictable = await isEvictable(this.database, this.now());
     this.#redraw();
   }
 
@@ -167,6 +204,7 @@ export class App {
     this.#stop.abort();
     this.#stop = new AbortController();
     this.session = await openSession(this.database, apiFor, (changes) => this.#take(changes));
+    this.unfinished = this.session && (await recallEnrolment(this.database));
     if (!this.session) return this.#redraw();
     await this.session.store.prune(this.session.clock.now());
     await this.#reload();
@@ -224,6 +262,7 @@ export class App {
   }
 
   #redraw(): void {
+    this.troubleSince = this.trouble === null ? null : (this.troubleSince ?? this.now());
     for (const listener of this.#listeners) listener();
   }
 }

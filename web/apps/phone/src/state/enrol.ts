@@ -1,6 +1,14 @@
 /** Makes this browser a device: keys here, their public halves to the server. */
 
-import { type Database, forgetEverything, makeKeys, openKeys, remember, type StoredKeys } from "@reflecto/browser";
+import {
+  type Database,
+  forgetEverything,
+  makeKeys,
+  openKeys,
+  recall,
+  remember,
+  type StoredKeys,
+} from "@reflecto/browser";
 import { type Api, type NewToken, toBase64 } from "@reflecto/core";
 import { apiFor } from "../platform/place.ts";
 
@@ -10,6 +18,25 @@ export const APP_BUILD = 1;
 export const FEATURES: readonly string[] = ["emergency"];
 /** Changes when there is something new to report. */
 export const SELF_REPORT = `${APP_BUILD} ${FEATURES.join(" ")}`;
+
+/** Where an enrolment stands, so that a page that is loaded again goes on there; with the token nobody has copied yet. */
+export interface Unfinished {
+  at: "notifications" | "token";
+  token: NewToken | null;
+}
+
+interface Left {
+  enrolment: Unfinished | null;
+}
+
+export async function recallEnrolment(database: Database): Promise<Unfinished | null> {
+  return recall<Left>(database, "enrolment");
+}
+
+/** Null once there is nothing left to do: then nothing of the token is kept either. */
+export async function leaveEnrolment(database: Database, left: Unfinished | null): Promise<void> {
+  await remember<Left>(database, "enrolment", left);
+}
 
 /** A code that was sent and whose reply never came: the same again gets it, for the code is used up by then. */
 let unanswered: { code: string; label: string; api: Api; stored: StoredKeys } | null = null;

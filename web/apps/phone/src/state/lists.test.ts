@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { itemOf, NOW, noteOf, questionOf } from "../items/items.testing.ts";
 import { suggestedLabel, tidyCode } from "./enrol.ts";
-import { history, inbox, openQuestions, questions, unreadCount } from "./lists.ts";
+import { inbox, openQuestions, questions, unreadCount } from "./lists.ts";
 import { hrefOf, routeOf } from "./route.ts";
 
 test("questions keep the order in which they were asked, whatever happens to them", () => {
@@ -14,7 +14,6 @@ test("a question is open until its time is over", () => {
   const question = questionOf("Deploy?");
   expect(openQuestions([question], NOW + 599)).toHaveLength(1);
   expect(openQuestions([question], NOW + 600)).toEqual([]);
-  expect(history([question], NOW + 600, "all", "")).toHaveLength(1);
 });
 
 test("the inbox has neither questions nor their ends, nor tokens that were erased", () => {
@@ -28,15 +27,6 @@ test("a message that is to be gone at a time is gone then", () => {
   const note = noteOf({ delete_at: NOW + 60 });
   expect(inbox([note], NOW + 59)).toHaveLength(1);
   expect(inbox([note], NOW + 60)).toEqual([]);
-});
-
-test("the search looks at who sent it and what it says, never at a token's plaintext", () => {
-  const payload = { id: "tok_1", label: "Default", token: "rfk_live_secret" };
-  const token = itemOf({ type: "token.created", id: "tok_1", ts: 1, source: {}, payload });
-  const items = [noteOf({ message: "Sauna is warm" }), token];
-  expect(history(items, NOW, "all", " sauna ")).toHaveLength(1);
-  expect(history(items, NOW, "all", "ci")).toHaveLength(1);
-  expect(history(items, NOW, "all", "rfk_live")).toEqual([]);
 });
 
 test("a route is a tab and a part of it; what is unknown is the questions", () => {

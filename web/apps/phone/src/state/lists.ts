@@ -1,6 +1,6 @@
 /** What each screen lists. Pure. */
 
-import { type Ending, type Item, isEnding, isOver, type Note, phaseAt, type Question, seenOf } from "@reflecto/core";
+import { type Ending, type Item, isEnding, isOver, type Note, phaseAt, type Question } from "@reflecto/core";
 
 export type NoteItem = Exclude<Note, Ending>;
 
@@ -28,28 +28,4 @@ export function inbox(items: readonly Item[], now: number): NoteItem[] {
 
 export function unreadCount(items: readonly Item[], now: number): number {
   return inbox(items, now).filter((item) => !item.isRead).length;
-}
-
-export type Filter = "all" | "questions" | "messages" | "documents";
-
-/** What is past, newest first: ended questions and everything of the inbox. */
-export function history(items: readonly Item[], now: number, filter: Filter, search: string): (Question | NoteItem)[] {
-  const ended = questions(items, now).filter((question) => isOver(question.phase));
-  const wanted = seenOf(search).toLocaleLowerCase();
-  return [...ended, ...inbox(items, now)]
-    .filter((item) => filter === "all" || kindOf(item) === filter)
-    .filter((item) => wanted === "" || textOf(item).toLocaleLowerCase().includes(wanted))
-    .sort((a, b) => b.ts - a.ts);
-}
-
-function kindOf(item: Item): Filter {
-  if (item.type === "interaction") return "questions";
-  return item.type === "document" ? "documents" : "messages";
-}
-
-/** What a search looks through. */
-export function textOf(item: Item): string {
-  const from = item.source.token ?? item.source.server ?? "";
-  const texts = Object.entries(item.payload).flatMap(([name, value]) => (name === "token" ? [] : [value].flat()));
-  return seenOf([from, ...texts.filter((text) => typeof text === "string")].join("\n"));
 }

@@ -5,6 +5,7 @@ import { type Change, type Item, waitingCount } from "@reflecto/core";
 import { promptOf } from "../items/notification.ts";
 import { showBadge } from "../platform/badge.ts";
 import { ensureSubscription, type PushState, permissionState } from "../platform/push.ts";
+import { tick } from "../platform/sound.ts";
 import { isPageVisible } from "../platform/visibility.ts";
 import { registerWorker } from "./worker-link.ts";
 
@@ -12,6 +13,8 @@ const SYNC_TAG = "answers";
 
 export class Notifications {
   push: PushState = permissionState() ?? "checking";
+  /** A newer version of the app has taken over, and this page is still the old one. */
+  isOutdated = false;
   readonly #session: () => Session | null;
   readonly #onChange: () => void;
   #registration: ServiceWorkerRegistration | null = null;
@@ -24,7 +27,10 @@ export class Notifications {
 
   /** Registers the worker, and subscribes to pushes where they are allowed. */
   async start(): Promise<void> {
-    this.#registration ??= await registerWorker();
+    this.#registration ??= await registerWorker(() => {
+      this.isOutdated = true;
+      this.#onChange();
+    });
     await this.#subscribe();
     this.#onChange();
   }
@@ -81,7 +87,11 @@ export class Notifications {
   }
 
   async #notify(item: Item): Promise<void> {
-    if (isPageVisible() || permissionState() !== null) return;
+    if (isPageVisible() || permissionState() !== null) {
+      // Of several pages this one alone was told; which of them the person looks at, or none, nobody knows.
+      if (item.type === "interaction") tick();
+      return;
+    }
     const maxActions = (Notification as { maxActions?: number }).maxActions ?? 0;
     const prompt = promptOf(item, maxActions);
     if (prompt) await this.#registration?.showNotification(prompt.title, prompt.options as NotificationOptions);

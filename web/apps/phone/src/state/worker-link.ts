@@ -11,14 +11,14 @@ interface TrustedTypes {
 
 const WORKER_ADDRESS = addressOf("/sw.js");
 
-/** Null where the browser has no workers, or not on this origin. */
-export async function registerWorker(): Promise<ServiceWorkerRegistration | null> {
+/** Null where the browser has no workers, or not on this origin. `onOutdated` hears of a newer version of the app. */
+export async function registerWorker(onOutdated: () => void): Promise<ServiceWorkerRegistration | null> {
   if (!("serviceWorker" in navigator)) return null;
   navigator.serviceWorker.addEventListener("message", (event: MessageEvent<{ open?: string }>) => {
     const path = event.data.open;
     if (path?.startsWith("/#/")) location.hash = path.slice(1);
   });
-  reloadOnUpdate();
+  reloadOnUpdate(onOutdated);
   try {
     await navigator.serviceWorker.register(trustedPath() as string, { updateViaCache: "none" });
     return await navigator.serviceWorker.ready;
@@ -40,7 +40,7 @@ function trustedPath(): unknown {
 }
 
 /** A new version takes over while nobody looks: never under a finger. */
-function reloadOnUpdate(): void {
+function reloadOnUpdate(onOutdated: () => void): void {
   let hasController = navigator.serviceWorker.controller !== null;
   navigator.serviceWorker.addEventListener("controllerchange", () => {
     if (!hasController) {
@@ -51,6 +51,7 @@ function reloadOnUpdate(): void {
       if (document.visibilityState === "hidden") location.reload();
     };
     document.addEventListener("visibilitychange", reload);
+    onOutdated();
     reload();
   });
 }

@@ -1,12 +1,15 @@
 /** The frame around the screens: where am I, is the line up, where else can I go. */
 
 import { foremostAlarm } from "@reflecto/core";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { type Key, t } from "../i18n/index.ts";
 import { addressOf } from "../platform/place.ts";
 import type { App } from "../state/app.ts";
+import { unseenMissed } from "../state/history.ts";
 import { openQuestions, unreadCount } from "../state/lists.ts";
 import { hrefOf, type Tab } from "../state/route.ts";
+import { Arrival } from "./arrival.tsx";
+import { Banners } from "./banners.tsx";
 import { AppContext, useApp, useRoute, useTick } from "./hooks.ts";
 import { Icon, Mark } from "./icons.tsx";
 import { AlarmScreen } from "./screens/alarm.tsx";
@@ -28,7 +31,9 @@ export function Shell({ app }: { app: App }) {
 
 function Screens() {
   const app = useApp();
-  const [isEnrolling, setEnrolling] = useState(app.session === null || location.pathname === addressOf("/enroll"));
+  const [isEnrolling, setEnrolling] = useState(
+    app.session === null || app.unfinished !== null || location.pathname === addressOf("/enroll"),
+  );
   const [isJoining, setJoining] = useState(location.pathname === addressOf("/pair"));
   const screen = () => {
     if (isJoining) {
@@ -73,8 +78,17 @@ function Tabs() {
   const open = openQuestions(app.items, app.now());
   const waiting = open.filter(({ phase }) => phase === "open");
   const title = tab === "settings" ? partTitle(part, app.isPhone) : null;
+  const isWithin = title !== null || (tab === "history" && part !== null);
   useTick(open.length > 0);
-  const counts: Partial<Record<Tab, number>> = { questions: waiting.length, inbox: unreadCount(app.items, app.now()) };
+  const counts: Partial<Record<Tab, number>> = {
+    questions: waiting.length,
+    inbox: unreadCount(app.items, app.now()),
+    history: app.isPhone ? unseenMissed(app.items, app.now()).length : 0,
+  };
+  // Where this tab of the browser is not the one looked at, its title is all there is.
+  useEffect(() => {
+    document.title = waiting.length > 0 ? `(${waiting.length}) Reflecto` : "Reflecto";
+  }, [waiting.length]);
   return (
     <div class="frame">
       <nav class="tabs" aria-label={t("tab.list")}>
@@ -88,23 +102,27 @@ function Tabs() {
       </nav>
       <main class="screen">
         <header class="top">
-          {title && (
-            <a class="back" href={hrefOf("settings")}>
-              <Icon name="back" /> {t("tab.settings")}
+          {isWithin && (
+            <a class="back" href={hrefOf(tab)}>
+              <Icon name="back" /> {t(TITLES[tab])}
             </a>
           )}
           <h1>{title ?? t(TITLES[tab])}</h1>
           <LinkStatus />
         </header>
-        {app.trouble === "foreign" && <ForeignBanner />}
+        <Banners isAnswering={tab === "questions"} />
         {tab === "questions" && <Questions focusId={part} />}
         {tab === "inbox" && <Inbox focusId={part} />}
-        {tab === "history" && <History />}
+        {tab === "history" && <History openKey={part} />}
         {tab === "settings" && <Settings part={part} />}
       </main>
+      {app.isPhone && <Arrival isElsewhere={tab !== "questions"} />}
     </div>
   );
 }
+
+/** Of two digits, so that its ground stays round. */
+const COUNT_MAX = 99;
 
 function TabLink({ tab, isCurrent, count }: { tab: Tab; isCurrent: boolean; count: number }) {
   return (
@@ -113,7 +131,7 @@ function TabLink({ tab, isCurrent, count }: { tab: Tab; isCurrent: boolean; coun
         <Icon name={tab} />
         {count > 0 && (
           <span class={tab === "questions" ? "count urgent" : "count"} aria-hidden="true">
-            {count}
+            {count > COUNT_MAX ? `${COUNT_MAX}+` : count}
           </span>
         )}
       </span>
@@ -122,15 +140,6 @@ function TabLink({ tab, isCurrent, count }: { tab: Tab; isCurrent: boolean; coun
         {count > 0 && <span class="visually-hidden">{t("tab.new", { count })}</span>}
       </span>
     </a>
-  );
-}
-
-/** A proxy, or a network's sign-in page: what it says of questions and devices is not believed, so nothing is lost. */
-function ForeignBanner() {
-  return (
-    <p class="banner" role="status">
-      {t("banner.foreign")}
-    </p>
   );
 }
 

@@ -4,6 +4,8 @@ import { readLink, visibleRuns } from "@reflecto/core";
 import type { ComponentChildren } from "preact";
 import { rich, spokenLocale, t } from "../i18n/index.ts";
 
+export { timeOf } from "../i18n/dates.ts";
+
 /** For an element of its own, which takes the direction of the text with `dir="auto"`. */
 export function Visible({ text, keepLines = true }: { text: string; keepLines?: boolean }) {
   return visibleRuns(text, { keepLines }).map((run) =>
@@ -45,11 +47,6 @@ export function whenOf(key: "devices.seen" | "tokens.used", ts: number, now: num
   return rich<ComponentChildren>(key, { when: () => <When ts={ts} now={now} /> });
 }
 
-/** The time of day. */
-export function timeOf(ts: number): string {
-  return new Date(ts * 1000).toLocaleTimeString(spokenLocale(), { hour: "2-digit", minute: "2-digit" });
-}
-
 /** A link out: what it is called, and where it really leads. */
 export function OutLink({ url, label }: { url: string; label: ComponentChildren }) {
   const target = readLink(url)?.target;
@@ -57,7 +54,11 @@ export function OutLink({ url, label }: { url: string; label: ComponentChildren 
   return (
     <a class="out-link" href={url} target="_blank" rel="noopener noreferrer">
       {label && (
-        <span class="out-link-label">{typeof label === "string" ? <Name text={label} /> : <bdi>{label}</bdi>}</span>
+        <>
+          <span class="out-link-label">
+            {typeof label === "string" ? <Name text={label} /> : <bdi>{label}</bdi>}
+          </span>{" "}
+        </>
       )}
       <span class="host">
         <bdi>{target}</bdi> ↗

@@ -24,6 +24,7 @@ export function Devices() {
               key={device.device_id}
               device={device}
               isSelf={device.device_id === selfId}
+              isOnlyPhone={isLastPhone(device, devices.value ?? [])}
               onRemoved={devices.reload}
             />
           ))}
@@ -57,7 +58,19 @@ function DisconnectEverything() {
   );
 }
 
-function DeviceRow(props: { device: PeerState; isSelf: boolean; onRemoved: () => Promise<void> }) {
+/** Without it nobody could answer, and nothing but the server's own command lets another phone in. */
+function isLastPhone(device: PeerState, all: readonly PeerState[]): boolean {
+  return device.class === "phone" && all.filter((other) => other.class === "phone").length === 1;
+}
+
+interface DeviceRowProps {
+  device: PeerState;
+  isSelf: boolean;
+  isOnlyPhone: boolean;
+  onRemoved: () => Promise<void>;
+}
+
+function DeviceRow(props: DeviceRowProps) {
   const app = useApp();
   const { device, isSelf } = props;
   return (
@@ -84,7 +97,7 @@ function DeviceRow(props: { device: PeerState; isSelf: boolean; onRemoved: () =>
       {(isSelf || app.isPhone) && (
         <ConfirmButton
           label={t("devices.unpair")}
-          question={isSelf ? t("devices.unpair.self") : t("devices.unpair.other", { name: visibleText(device.label) })}
+          question={unpairQuestion(props)}
           confirm={t("devices.unpair.confirm")}
           work={async () => {
             await app.session?.api.removeDevice(isSelf ? "self" : device.device_id);
@@ -95,6 +108,11 @@ function DeviceRow(props: { device: PeerState; isSelf: boolean; onRemoved: () =>
       )}
     </li>
   );
+}
+
+function unpairQuestion({ device, isSelf, isOnlyPhone }: DeviceRowProps): string {
+  if (!isSelf) return t("devices.unpair.other", { name: visibleText(device.label) });
+  return t(isOnlyPhone ? "devices.unpair.last" : "devices.unpair.self");
 }
 
 function RenameForm({ onRenamed }: { onRenamed: () => Promise<void> }) {

@@ -5,62 +5,81 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { rich, t } from "../../i18n/index.ts";
 import { addressOf } from "../../platform/place.ts";
-import { suggestedLabel, tidyCode } from "../../state/enrol.ts";
+import { suggestedLabel, tidyCode, type Unfinished } from "../../state/enrol.ts";
 import { CopyButton, Problem } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Mark } from "../icons.tsx";
 import { HomeScreenHint, isIosOutsideHomeScreen, NotificationStep } from "./enrol-parts.tsx";
 import { TestQuestion } from "./test-question.tsx";
+import { Welcome, WhatThisIs } from "./welcome.tsx";
 
-type Step = { at: "code" } | { at: "notifications"; token: NewToken | null } | { at: "token"; token: NewToken };
+type Step = { at: "welcome" | "code" } | Unfinished;
 
 export function Enrol({ onDone }: { onDone: () => void }) {
   const app = useApp();
-  const [step, setStep] = useState<Step>({ at: "code" });
-  const finish = () => {
+  const [step, setStep] = useState<Step>(() => firstStep(app.unfinished));
+  const finish = async () => {
+    await app.reachEnrolment(null);
     history.replaceState(null, "", addressOf("/"));
     onDone();
   };
-  const afterNotifications = (token: NewToken | null) => (token ? setStep({ at: "token", token }) : finish());
-  const number = ["code", "notifications", "token"].indexOf(step.at) + 1;
+  const reach = async (next: Unfinished) => {
+    if (next.at === "token" && !next.token) return finish();
+    await app.reachEnrolment(next);
+    setStep(next);
+  };
+  if (step.at === "welcome") return <Welcome onNext={() => setStep({ at: "code" })} />;
   return (
     <main class="welcome">
       <div class="welcome-head">
         <Mark />
-        <p class="step">{t("enrol.step", { step: number, steps: 3 })}</p>
+        <p class="step">{t("enrol.step", { step: STEPS.indexOf(step.at) + 1, steps: STEPS.length })}</p>
       </div>
       {step.at === "code" && (
         <CodeStep
           isPaired={app.session !== null}
           onPaired={(token) => {
             history.replaceState(null, "", addressOf("/enroll")); // the code is used: it need not stay in the history
-            if (app.notifications.push === "unasked") setStep({ at: "notifications", token });
-            else afterNotifications(token);
+            return reach({ at: app.notifications.push === "unasked" ? "notifications" : "token", token });
           }}
           onCancel={finish}
         />
       )}
-      {step.at === "notifications" && <NotificationStep onNext={() => afterNotifications(step.token)} />}
-      {step.at === "token" && (
+      {step.at === "notifications" && <NotificationStep onNext={() => reach({ at: "token", token: step.token })} />}
+      {step.at === "token" && step.token && (
         <TokenStep
           token={step.token}
           onAsked={finish} // not copied yet, perhaps: it stays in the inbox
-          onCopied={() => void app.eraseToken(step.token.id).then(finish)}
+          onCopied={() => void app.eraseToken(step.token?.id ?? "").then(finish)}
         />
       )}
     </main>
   );
 }
 
+const STEPS: readonly string[] = ["code", "notifications", "token"];
+
+/** A link with a code is as good as a word of welcome; without one a person may not know yet what this is. */
+function firstStep(unfinished: Unfinished | null): Step {
+  if (givenCode() !== "") return { at: "code" };
+  if (unfinished) return unfinished;
+  return { at: location.pathname === addressOf("/enroll") ? "code" : "welcome" };
+}
+
+/** The code of the link that led here, empty where there is none. */
+function givenCode(): string {
+  return tidyCode(location.hash.startsWith("#/") ? "" : location.hash);
+}
+
 interface CodeStepProps {
   isPaired: boolean;
-  onPaired: (token: NewToken | null) => void;
+  onPaired: (token: NewToken | null) => Promise<void>;
   onCancel: () => void;
 }
 
 function CodeStep({ isPaired, onPaired, onCancel }: CodeStepProps) {
   const app = useApp();
-  const given = tidyCode(location.hash.startsWith("#/") ? "" : location.hash);
+  const [given] = useState(givenCode);
   const [code, setCode] = useState(given);
   const [label, setLabel] = useState(suggestedLabel(navigator.userAgent));
   const [problem, setProblem] = useState<string | null>(null);
@@ -72,7 +91,7 @@ function CodeStep({ isPaired, onPaired, onCancel }: CodeStepProps) {
     setBusy(true);
     setProblem(null);
     try {
-      onPaired(await app.enrol(code, label.trim()));
+      await onPaired(await app.enrol(code, label.trim()));
     } catch (error) {
       setProblem(problemOf(error));
     }
@@ -82,6 +101,7 @@ function CodeStep({ isPaired, onPaired, onCancel }: CodeStepProps) {
   return (
     <form class="form" onSubmit={submit}>
       <h1>{t("enrol.title")}</h1>
+      <WhatThisIs />
       {isPaired && <p class="notice">{t("enrol.again")}</p>}
       {isIosOutsideHomeScreen() && <HomeScreenHint code={given} />}
       <label class="field">

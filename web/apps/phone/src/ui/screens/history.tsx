@@ -1,31 +1,41 @@
-/** What is past, with search. */
+/** What is past: missed questions first, then day by day; found by words, sender, answer or day. */
 
-import { type Question, visibleText } from "@reflecto/core";
-import { useState } from "preact/hooks";
-import { type Key, t } from "../../i18n/index.ts";
-import { choiceLabel, outcomeOf, sourceName } from "../../items/outcome.ts";
-import { type Filter, history } from "../../state/lists.ts";
+import { visibleText } from "@reflecto/core";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { dayOf, timeOf } from "../../i18n/dates.ts";
+import { t } from "../../i18n/index.ts";
+import { plainTextOf } from "../../items/notification.ts";
+import { sourceName } from "../../items/outcome.ts";
+import { type Entry, FILTERS, type Filter, history, unseenMissed } from "../../state/history.ts";
+import type { NoteItem } from "../../state/lists.ts";
+import { hrefOf } from "../../state/route.ts";
+import { SenderAvatar } from "../avatar.tsx";
 import { Empty } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
-import { Name, Visible, When } from "../text.tsx";
-import { NoteCard } from "./inbox.tsx";
+import { Name, Visible } from "../text.tsx";
+import { PastItem } from "./past-item.tsx";
+import { Verdict } from "./verdict.tsx";
 
-const FILTERS: readonly [Filter, Key][] = [
-  ["all", "history.filter.all"],
-  ["questions", "history.filter.questions"],
-  ["messages", "history.filter.messages"],
-  ["documents", "history.filter.documents"],
-];
 /** Drawn at first; more on request, so that a long history opens at once. */
 const PAGE_ITEMS = 50;
+/** On the screen for as long, a missed question counts as seen. */
+const SEEN_AFTER_MS = 1000;
 
-export function History() {
+export function History({ openKey }: { openKey: string | null }) {
+  return openKey ? <PastItem itemKey={openKey} /> : <HistoryList />;
+}
+
+function HistoryList() {
   const app = useApp();
   const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
   const [limit, setLimit] = useState(PAGE_ITEMS);
+  const fresh = useFreshMissed();
   const found = history(app.items, app.now(), filter, search);
+  const shown = found.slice(0, limit);
+  const isFresh = ({ item }: Entry) => fresh.has(item.key);
+  const missed = found.filter(isFresh);
   return (
     <>
       <div class="filters">
@@ -34,36 +44,22 @@ export function History() {
           <span class="visually-hidden">{t("history.search")}</span>
           <input
             type="search"
-            placeholder={t("history.search")}
+            dir="auto"
+            placeholder={t("history.search.hint")}
             value={search}
             onInput={(event) => setSearch(event.currentTarget.value)}
           />
         </label>
-        <div class="segments" role="group" aria-label={t("history.show")}>
-          {FILTERS.map(([name, label]) => (
-            <button key={name} type="button" aria-pressed={filter === name} onClick={() => setFilter(name)}>
-              {t(label)}
-            </button>
-          ))}
-        </div>
+        <Chips filter={filter} onChoose={setFilter} missedCount={fresh.size} />
       </div>
-      {found.length === 0 ? (
-        <Empty icon="history" title={t(search ? "history.none_found" : "history.empty")}>
-          {search ? t("history.none_says", { words: visibleText(search) }) : t("history.empty.hint")}
-        </Empty>
-      ) : (
-        <div class="cards">
-          {found
-            .slice(0, limit)
-            .map((item) =>
-              item.type === "interaction" ? (
-                <PastQuestion key={item.key} question={item} />
-              ) : (
-                <NoteCard key={item.key} item={item} />
-              ),
-            )}
-        </div>
-      )}
+      {found.length === 0 && <NothingFound filter={filter} search={search} />}
+      {missed.length > 0 && <Lines title={t("history.missed", { count: fresh.size })} kind="missed" entries={missed} />}
+      {byDay(
+        shown.filter((entry) => !isFresh(entry)),
+        app.now(),
+      ).map(([day, entries]) => (
+        <Lines key={day} title={day} entries={entries} />
+      ))}
       {found.length > limit && (
         <button type="button" class="button more" onClick={() => setLimit(limit + PAGE_ITEMS)}>
           {t("history.more")}
@@ -73,26 +69,122 @@ export function History() {
   );
 }
 
-function PastQuestion({ question }: { question: Question }) {
+/** The keys of missed questions that were new when this screen was opened, or became so since. They keep their place. */
+function useFreshMissed(): ReadonlySet<string> {
   const app = useApp();
-  const outcome = outcomeOf(question, true);
-  const { choices } = question.payload;
+  const fresh = useRef(new Set<string>());
+  const unseen = unseenMissed(app.items, app.now()).map(({ key }) => key);
+  for (const key of unseen) fresh.current.add(key);
+  const names = unseen.join(" ");
+  useEffect(() => {
+    if (names === "") return;
+    const timer = setTimeout(() => void app.markRead(names.split(" ")), SEEN_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [app, names]);
+  const kept = new Set(app.items.map(({ key }) => key));
+  return new Set([...fresh.current].filter((key) => kept.has(key)));
+}
+
+function Chips(props: { filter: Filter; onChoose: (filter: Filter) => void; missedCount: number }) {
   return (
-    <article class="card note past-question">
-      <header class="card-head">
-        <p class="from">
-          <Icon name="questions" />
-          <Name text={sourceName(question.source)} />
-        </p>
-        <When ts={question.ts} now={app.now()} />
-      </header>
-      <h2 class="note-title" dir="auto">
-        <Visible text={question.payload.question} />
-      </h2>
-      <p class={`verdict ${outcome?.tone}`}>{outcome?.text}</p>
-      <p class="aside">
-        {t("history.choices", { choices: choices.map((_, index) => choiceLabel(question, index)).join(" / ") })}
-      </p>
-    </article>
+    <div class="chips" role="group" aria-label={t("history.filters")}>
+      {(Object.keys(FILTERS) as Filter[]).map((name) => (
+        <button
+          key={name}
+          type="button"
+          class="choose"
+          aria-pressed={props.filter === name}
+          onClick={() => props.onChoose(name)}
+        >
+          {t(FILTERS[name])}
+          {name === "missed" && props.missedCount > 0 && <span class="number">{props.missedCount}</span>}
+        </button>
+      ))}
+    </div>
   );
+}
+
+function NothingFound({ filter, search }: { filter: Filter; search: string }) {
+  if (search) {
+    return (
+      <Empty icon="search" title={t("history.none_found")}>
+        {t("history.none_says", { words: visibleText(search) })}
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="history" title={t(filter === "all" ? "history.empty" : "history.none_found")}>
+      {t(filter === "all" ? "history.empty.hint" : "history.none_of")}
+    </Empty>
+  );
+}
+
+function byDay(entries: readonly Entry[], now: number): [string, Entry[]][] {
+  const days = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const day = dayOf(entry.item.ts, now);
+    days.set(day, [...(days.get(day) ?? []), entry]);
+  }
+  return [...days];
+}
+
+function Lines({ title, entries, kind = "" }: { title: string; entries: readonly Entry[]; kind?: string }) {
+  return (
+    <section class={`past-day ${kind}`}>
+      <h2>{title}</h2>
+      <ul class="group">
+        {entries.map((entry) => (
+          <Line key={entry.item.key} entry={entry} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Line({ entry }: { entry: Entry }) {
+  const { item } = entry;
+  return (
+    <li>
+      <a class="past" href={hrefOf("history", item.key)}>
+        <SenderAvatar source={item.source} />
+        <span class="past-text">
+          <strong dir="auto">
+            <Visible text={titleOf(entry)} keepLines={false} />
+          </strong>
+          <span>
+            {item.type === "interaction" ? (
+              <Verdict question={item} asked={entry.all.map(({ ts }) => ts)} />
+            ) : (
+              <Name text={sourceName(item.source)} />
+            )}
+          </span>
+        </span>
+        <time class="when" dateTime={new Date(item.ts * 1000).toISOString()}>
+          {timeOf(item.ts)}
+        </time>
+      </a>
+    </li>
+  );
+}
+
+/** One line; the whole is a tap away. */
+function titleOf({ item }: Entry): string {
+  const text = item.type === "interaction" ? item.payload.question : noteTitle(item);
+  return text.split(/\s+/).join(" ");
+}
+
+function noteTitle(item: NoteItem): string {
+  switch (item.type) {
+    case "notification":
+    case "emergency":
+      return item.payload.title ?? plainTextOf(item.payload);
+    case "document":
+      return item.payload.title ?? item.payload.filename;
+    case "reminder":
+      return item.payload.title ?? item.payload.message;
+    case "ring":
+      return item.payload.message ?? t("history.rang");
+    case "token.created":
+      return t("history.token", { name: visibleText(item.payload.label) });
+  }
 }

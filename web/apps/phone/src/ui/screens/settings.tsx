@@ -1,18 +1,19 @@
 /** The settings: a list of parts, each a screen of its own. */
 
-import { useEffect, useState } from "preact/hooks";
 import { type Key, t } from "../../i18n/index.ts";
+import { LANGUAGES } from "../../i18n/languages.ts";
 import { SERVER_ADDRESS } from "../../platform/place.ts";
 import type { PushState } from "../../platform/push.ts";
-import { chooseTheme, recallTheme, type Theme } from "../../platform/theme.ts";
 import { APP_BUILD } from "../../state/enrol.ts";
 import { hrefOf } from "../../state/route.ts";
+import { askFromHere } from "../../state/self-question.ts";
 import { ConfirmButton, WorkButton } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { Devices } from "./devices.tsx";
 import { Invite } from "./invite.tsx";
 import { Pair } from "./pair.tsx";
+import { AppearanceRow, InstallRow, LanguageRow } from "./preferences.tsx";
 import { Tokens } from "./tokens.tsx";
 
 const PARTS: readonly { name: string; title: Key; hint: Key; icon: IconName }[] = [
@@ -64,7 +65,10 @@ function Overview() {
         ))}
       </nav>
       <Notifications />
-      <Appearance />
+      {app.isPhone && <TestRow />}
+      {Object.keys(LANGUAGES).length > 1 && <LanguageRow />}
+      <AppearanceRow />
+      <InstallRow />
       <section class="group">
         <div class="group-row">
           <span class="grow">
@@ -83,6 +87,27 @@ function Overview() {
         <bdi>{SERVER_ADDRESS.replace(/^https?:\/\//, "")}</bdi> · {t("settings.build", { build: APP_BUILD })}
       </p>
     </div>
+  );
+}
+
+/** The whole way, there and back: from a token through the server to this phone. */
+function TestRow() {
+  const app = useApp();
+  const ask = async () => {
+    if (app.session) await askFromHere(app.session);
+    location.hash = hrefOf("questions");
+  };
+  return (
+    <section class="group">
+      <div class="group-row wrap">
+        <Icon name="questions" />
+        <span class="grow">
+          <strong>{t("settings.test")}</strong>
+          <small>{t("settings.test.hint")}</small>
+        </span>
+        <WorkButton work={ask}>{t("settings.test.do")}</WorkButton>
+      </div>
+    </section>
   );
 }
 
@@ -114,43 +139,15 @@ function Notifications() {
           </WorkButton>
         )}
       </div>
-    </section>
-  );
-}
-
-const THEMES: readonly [Theme, Key][] = [
-  ["auto", "theme.auto"],
-  ["light", "theme.light"],
-  ["dark", "theme.dark"],
-];
-
-function Appearance() {
-  const { database } = useApp();
-  const [theme, setTheme] = useState<Theme>("auto");
-  useEffect(() => void recallTheme(database).then(setTheme), [database]);
-  return (
-    <section class="group">
-      <div class="group-row wrap">
-        <span class="grow">
-          <strong>{t("settings.appearance")}</strong>
-          <small>{t("settings.appearance.hint")}</small>
-        </span>
-        <div class="segments" role="group" aria-label={t("settings.appearance")}>
-          {THEMES.map(([name, label]) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={theme === name}
-              onClick={() => {
-                setTheme(name);
-                void chooseTheme(database, name);
-              }}
-            >
-              {t(label)}
-            </button>
-          ))}
+      {push === "blocked" && (
+        <div class="group-row wrap">
+          <span class="grow">
+            <strong>{t("settings.notifications.unblock")}</strong>
+            <small>{t("settings.notifications.unblock.hint")}</small>
+          </span>
+          <WorkButton work={() => notifications.turnOn()}>{t("settings.notifications.recheck")}</WorkButton>
         </div>
-      </div>
+      )}
     </section>
   );
 }
