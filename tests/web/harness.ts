@@ -112,6 +112,7 @@ export interface PhoneOptions {
   colorScheme?: "light" | "dark";
   permissions?: string[];
   serviceWorkers?: "allow" | "block";
+  locale?: string;
 }
 
 /** A fresh browser profile: a device of its own. Page errors and broken policies fail the test that looks at them. */
@@ -122,7 +123,7 @@ export async function newPhone(browser: Browser, options: PhoneOptions = {}) {
     permissions: options.permissions ?? [],
     serviceWorkers: options.serviceWorkers ?? "allow",
     reducedMotion: "reduce",
-    locale: "en-GB",
+    locale: options.locale ?? "en-GB",
     timezoneId: "UTC",
   });
   context.setDefaultTimeout(WAIT_MS);

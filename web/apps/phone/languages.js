@@ -7,11 +7,15 @@ import compile from "icu-minify/compile";
 
 const FOLDER = fileURLToPath(new URL("./src/i18n/", import.meta.url));
 
-/** Returns for each language the path of its file in the app, and what is in it. Throws for a message that is none. */
+/**
+ * Returns for each language the path of its file in the app, and what is in it: what is not translated yet is said in
+ * English. Throws for a message that is none.
+ */
 export async function compileLanguages() {
+  const english = JSON.parse(await readFile(join(FOLDER, "en.json"), "utf8"));
   const files = (await readdir(FOLDER)).filter((name) => name.endsWith(".json")).sort();
   const compiled = files.map(async (file) => {
-    const messages = JSON.parse(await readFile(join(FOLDER, file), "utf8"));
+    const messages = { ...english, ...JSON.parse(await readFile(join(FOLDER, file), "utf8")) };
     const content = JSON.stringify(
       Object.fromEntries(Object.entries(messages).map(([key, text]) => [key, compile(text)])),
     );

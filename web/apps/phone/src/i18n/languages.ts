@@ -3,6 +3,21 @@
 /** By the name each has in itself. Every one has a file of its own beside this one. */
 export const LANGUAGES = {
   en: "English",
+  de: "Deutsch",
+  es: "Español",
+  fr: "Français",
+  it: "Italiano",
+  pl: "Polski",
+  pt: "Português",
+  tr: "Türkçe",
+  uk: "Українська",
+  ar: "العربية",
+  he: "עברית",
+  hi: "हिन्दी",
+  ja: "日本語",
+  ko: "한국어",
+  "zh-Hans": "简体中文",
+  "zh-Hant": "繁體中文",
 } as const;
 
 export type Language = keyof typeof LANGUAGES;
