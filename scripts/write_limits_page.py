@@ -87,6 +87,8 @@ QUESTION: Final[tuple[Row, ...]] = (
         f"{at.FIELDS_MAX}, each name {at.FIELD_NAME_MAX_BYTES} and value {at.FIELD_VALUE_MAX_BYTES} bytes",
         "`invalid_details`",
     ),
+    ("a word with the answer", up_to(at.COMMENT_MAX_CHARS, "characters"), "`invalid_comment`"),
+    ("wrong numbers", str(at.WRONG_NUMBERS_MAX), "`wrong_number`; with the last one the question is cancelled"),
     ("each text of the source", amount(at.SOURCE_MAX_BYTES, "bytes"), "`invalid_source`"),
     ("the request's body", size(at.QUESTION_BODY_MAX_BYTES), "`payload_too_large`"),
     ("open at once, of one owner", str(at.PENDING_MAX_PER_OWNER), "`too_many_pending`"),

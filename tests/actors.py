@@ -1,6 +1,6 @@
 """Whoever talks to the server: a device with its keys, a program with its token. Each call returns the raw reply."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +8,7 @@ import httpx
 import msgspec
 
 from reflecto.contract.envelopes import Envelope
-from reflecto.crypto.answers import answer_message, sign_answer
+from reflecto.crypto.answers import answer_message, answer_message_v2, comment_digest, sign_answer
 from reflecto.crypto.encoding import decode_base64, encode_base64
 from reflecto.crypto.envelopes import open_blob, shared_key
 from tests.builders import NOW, DeviceKeys, enrolment_body
@@ -109,6 +109,27 @@ class DeviceActor:
         """Return the signature (base64) of a tap."""
         message = answer_message(interaction_id, question, choices, choice_index, answered_at)
         return encode_base64(sign_answer(self.keys.signing_seed, message))
+
+    def sign_v2(
+        self,
+        interaction_id: str,
+        digest: str,
+        choice_index: int = 0,
+        number: str | None = None,
+        comment: Mapping[str, str] | None = None,
+        answered_at: int = NOW,
+    ) -> str:
+        """Return the signature (base64) of a tap on a question with this digest."""
+        sha256 = comment_digest(comment["text"], comment["salt"]) if comment else None
+        message = answer_message_v2(
+            interaction_id, digest, choice_index, answered_at, number=number, comment_sha256=sha256
+        )
+        return encode_base64(sign_answer(self.keys.signing_seed, message))
+
+    async def answer_v2(self, interaction_id: str, digest: str, choice_index: int = 0, **fields: Any) -> httpx.Response:
+        """POST /v1/interactions/{id}/answer, signed as version 2."""
+        signature = self.sign_v2(interaction_id, digest, choice_index, **fields)
+        return await self.answer(interaction_id, choice_index, v=2, signature=signature, **fields)
 
     def open(self, blob: bytes) -> Envelope:
         """Decrypt what the server sealed for this device."""

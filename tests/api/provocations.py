@@ -114,6 +114,23 @@ async def answer_too_late(world: World) -> httpx.Response:
     return await world.phone.answer(question)
 
 
+async def ask_for_number(world: World) -> tuple[str, str]:
+    """Let the phone know version 2, ask for a number, and return the question's id and a wrong number."""
+    await world.phone.call("PATCH", "/v1/devices/self", json={"features": ["answer_v2"]})
+    asked = (await world.sender.ask(confirm="number")).json()
+    return asked["id"], f"{(int(asked['confirm_number']) + 1) % 100:02d}"
+
+
+async def answer_without_a_number(world: World) -> httpx.Response:
+    question, _ = await ask_for_number(world)
+    return await world.phone.answer_v2(question, "0" * 64)
+
+
+async def answer_with_a_wrong_number(world: World) -> httpx.Response:
+    question, wrong = await ask_for_number(world)
+    return await world.phone.answer_v2(question, "0" * 64, number=wrong)
+
+
 async def answer_a_closed_question(world: World) -> httpx.Response:
     question = await world.sender.ask_id()
     await world.sender.cancel(question)
@@ -200,6 +217,8 @@ PROVOCATIONS: Final[Mapping[str, Provoke]] = {
     "invalid_source": ask(source={"app": "x" * 101}),
     "invalid_danger": ask(danger="low"),
     "invalid_confirm": ask(confirm="press"),
+    "invalid_number": answer_without_a_number,
+    "wrong_number": answer_with_a_wrong_number,
     "invalid_comment": ask(comment="required"),
     "invalid_idempotency_key": ask(idempotency_key=""),
     "invalid_choice": answer(choice_index=3),

@@ -5,10 +5,11 @@ from typing import Any, Final
 
 import pytest
 
+from reflecto.contract.devices import ANSWER_V2
 from reflecto.contract.envelopes import Envelope
 from reflecto.contract.limits import DETAILS_MAX_BYTES, QUESTION_BODY_MAX_BYTES
 from reflecto.crypto.answers import question_digest
-from tests.actors import DeviceActor, Program
+from tests.actors import DeviceActor, Program, enroll
 from tests.builders import NOW
 from tests.running import RunningServer
 from tests.sync_reader import drain
@@ -28,6 +29,12 @@ EVERYTHING: Final[dict[str, Any]] = {
     "confirm": "hold",
     "comment": "optional",
 }
+
+
+@pytest.fixture
+async def phone(server: RunningServer) -> DeviceActor:
+    """The owner's first phone, which shows all that a question may bring."""
+    return await enroll(server, features=[ANSWER_V2])
 
 
 def code_block(text: str, **fields: Any) -> dict[str, Any]:

@@ -91,7 +91,12 @@ class ModelStore:
         return None
 
     def create_interaction_once(
-        self, new: Interaction, deliveries: Sequence[Delivery], seen_phones: frozenset[str] | None, now: float
+        self,
+        new: Interaction,
+        deliveries: Sequence[Delivery],
+        seen_phones: frozenset[str] | None,
+        now: float,
+        notes: Sequence[Delivery] = (),
     ) -> CreateResult:
         if new.token_id not in self.tokens or new.token_id in self.revoked_at:
             return CreateResult(Creation.TOKEN_REVOKED)
@@ -107,6 +112,7 @@ class ModelStore:
             return CreateResult(Creation.PHONES_CHANGED)
         if not self.append_to_queues(deliveries) and deliveries:
             return CreateResult(Creation.QUEUES_FULL)
+        self.append_to_queues(notes)
         self.questions[new.id] = new
         return CreateResult(Creation.CREATED, new)
 
@@ -126,6 +132,28 @@ class ModelStore:
         self.questions[found.id] = replace(found, status="answered", ended_at=int(now), tap=tap)
         self.append_to_queues(withdrawals)
         return EndResult(Verdict.ACCEPTED, self.questions[found.id])
+
+    def count_wrong_number(
+        self, interaction_id: str, tap: Tap, withdrawals: Sequence[Delivery], now: float
+    ) -> EndResult | None:
+        found = self.find_interaction(interaction_id, now)
+        if found is None:
+            return None
+        if tap.device_id is not None and tap.device_id not in self.devices:
+            return EndResult(Verdict.DEVICE_REMOVED, found)
+        if found.tap is not None:
+            return EndResult(Verdict.ALREADY_ANSWERED, found)
+        if not self._is_pending(found, now):
+            return EndResult(Verdict.CLOSED, found)
+        if found.wrong_signature == tap.signature:
+            return EndResult(Verdict.REPEATED, found)
+        if found.wrong_signature is None:
+            changed = replace(found, wrong_signature=tap.signature)
+        else:
+            changed = replace(found, status="cancelled", ended_at=int(now), reason="wrong_number")
+            self.append_to_queues(withdrawals)
+        self.questions[found.id] = changed
+        return EndResult(Verdict.ACCEPTED, changed)
 
     def cancel_if_pending(
         self, interaction_id: str, withdrawals: Sequence[Delivery], now: float, reason: Reason = "withdrawn"

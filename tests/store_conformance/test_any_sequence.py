@@ -241,6 +241,12 @@ class Comparison(RuleBasedStateMachine):
         others = [make_delivery(each) for each in self.model.list_devices(question.owner_id)]
         self.call("record_answer_if_pending", question.id, make_tap(device, choice), others, self.now)
 
+    @rule(question=questions, device=devices, number=st.integers(0, 1))
+    def type_a_wrong_number(self, question: Interaction, device: Device, number: int) -> None:
+        others = [make_delivery(each) for each in self.model.list_devices(question.owner_id)]
+        tap = make_tap(device, signature=f"{device.id} {number}".encode())
+        self.call("count_wrong_number", question.id, tap, others, self.now)
+
     @rule(question=questions)
     def cancel(self, question: Interaction) -> None:
         others = [make_delivery(each) for each in self.model.list_devices(question.owner_id)]

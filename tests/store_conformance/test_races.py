@@ -79,6 +79,27 @@ async def test_100_taps_have_one_winner_and_every_loser_is_told_who(handles: lis
         assert (result.verdict is Verdict.ALREADY_ANSWERED) == ((tap.device_id, tap.choice_index) != winner)
 
 
+async def test_of_wrong_numbers_at_once_two_count(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    for _ in range(5):
+        question = await created(store, token, phone, answer_version=2, asks_number=True)
+        before = len(await blobs(store, phone))
+        taps, closing = [make_tap(phone) for _ in range(6)], [make_delivery(phone)]
+        results = await at_once(
+            [
+                at.count_wrong_number(question.id, tap, closing, NOW)
+                for at, tap in zip(cycle(handles), taps, strict=False)
+            ]
+        )
+        verdicts = Counter(result.verdict for result in results if result)
+        assert verdicts == {Verdict.ACCEPTED: 2, Verdict.CLOSED: 4}
+        found = await store.find_interaction(question.id, NOW)
+        assert found is not None
+        assert (found.status, found.reason) == ("cancelled", "wrong_number")
+        assert len(await blobs(store, phone)) == before + 1
+
+
 async def test_either_the_tap_or_the_withdrawal_wins_never_both(handles: list[Store]):
     store = handles[0]
     phone, token = await found_owner(store)

@@ -142,6 +142,7 @@ async def use_questions(store: PostgresStore, phone: Device, token: Token, deskt
     await store.list_abandoned(NOW)
     await store.spare_tethered(NOW)
     await store.record_answer_if_pending(question.id, make_tap(phone), [make_delivery(desktop)], NOW)
+    await store.count_wrong_number(question.id, make_tap(phone), [], NOW)
     await store.cancel_if_pending(question.id, [], NOW)
     await store.close_if_abandoned(question.id, [], NOW)
 

@@ -35,6 +35,7 @@ from reflecto.contract.wire import NOT_BLANK_NO_NUL, Request, is_not_blank
 # Of RFC 8291, appendix A.
 PUSH_KEY_EXAMPLE: Final = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
 PUSH_SECRET_EXAMPLE: Final = "BTBZMqHH6r4Tts7J_aSIgg"
+ANSWER_V2: Final = "answer_v2"  # of `features`: it shows all that a question may bring, and signs over it
 LABEL: Final = note("The device's name, for people", "Pixel 9")
 APP_BUILD: Final = note("The app's build number; null: never reported", 42)
 

@@ -49,6 +49,24 @@ class InteractionPayload(msgspec.Struct, frozen=True):
     comment: Commenting | UnsetType = UNSET
 
 
+class CommentDigest(msgspec.Struct, frozen=True):
+    """What is told of a comment to who may not read it: SHA-256 in hex of its canonical JSON with its salt."""
+
+    sha256: str
+
+
+class ClosedReceipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What the phone whose tap won has signed, for the other phones to check. Source: end-to-end.md "Answers"."""
+
+    device_id: str
+    choice_index: int
+    answered_at: int  # by that phone's clock, as it was signed
+    signature: str  # base64
+    number: str | UnsetType = UNSET
+    comment: CommentDigest | UnsetType = UNSET
+    v: int
+
+
 class InteractionClosedPayload(msgspec.Struct, frozen=True):
     """A prompt to withdraw, and what became of it. The phone knows the label of `choice_index`."""
 
@@ -57,6 +75,7 @@ class InteractionClosedPayload(msgspec.Struct, frozen=True):
     answered_by: str | None = None  # the winning device's label
     answered_by_id: str | None = None
     reason: str | UnsetType = UNSET  # of a cancelled one: a Reason, or what a later server knows
+    receipt: ClosedReceipt | UnsetType = UNSET  # of an answered one that is signed over as version 2
 
 
 class TokenCreatedPayload(msgspec.Struct, frozen=True):

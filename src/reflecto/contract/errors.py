@@ -86,6 +86,12 @@ INVALID_SOURCE: Final = _row(
 )
 INVALID_DANGER: Final = _row("invalid_danger", 400, "danger must be normal or high", _FIX_FIELD)
 INVALID_CONFIRM: Final = _row("invalid_confirm", 400, "confirm must be tap, hold or number", _FIX_FIELD)
+INVALID_NUMBER: Final = _row(
+    "invalid_number",
+    400,
+    "number must be two digits, for the first choice of a question with confirm number, and for no other question",
+    "Have the person type the two digits that stand where the program asks.",
+)
 INVALID_COMMENT: Final = _row(
     "invalid_comment",
     400,
@@ -196,6 +202,14 @@ PRIORITY_CAPPED: Final = _row(
 )
 SCOPE_DENIED: Final = _row(
     "scope_denied", 403, "This token may not do that", "Use a token with the scope, or for a device's call a phone."
+)
+
+WRONG_NUMBER: Final = _row(
+    "wrong_number",
+    403,
+    f"That is not the number; the question ends with the wrong number {limits.WRONG_NUMBERS_MAX}",
+    "Look at the place that asks, and type the number it shows. With `tries_left` 0 the question is cancelled.",
+    "tries_left",
 )
 
 # Routing
@@ -344,8 +358,9 @@ INVALID_ANSWERED_AT: Final = _row("invalid_answered_at", 400, "answered_at must 
 INVALID_SIGNATURE: Final = _row(
     "invalid_signature",
     400,
-    "signature must be an Ed25519 signature in base64",
-    "Send 64 bytes in base64, or leave it out.",
+    "signature must be an Ed25519 signature in base64, over the version of the message that the question takes",
+    "Send 64 bytes in base64. A question that brought details, source, danger, confirm or comment takes only a signed "
+    'answer with `"v": 2`, and any other question takes none with it.',
 )
 INVALID_PRIORITY_CAP: Final = _row(
     "invalid_priority_cap", 400, "priority_cap must be one of min, low, default, high, urgent", _FIX_FIELD

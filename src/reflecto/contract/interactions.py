@@ -20,6 +20,8 @@ from reflecto.contract.limits import (
     CHOICE_MAX_CHARS,
     CHOICES_MAX,
     CHOICES_MIN,
+    COMMENT_MAX_CHARS,
+    COMMENT_SALT_BYTES,
     DEFAULT_CHOICES,
     DETAILS_MAX_BLOCKS,
     DETAILS_MAX_BYTES,
@@ -31,7 +33,16 @@ from reflecto.contract.limits import (
     TETHER_MAX_SECONDS,
     TETHER_MIN_SECONDS,
 )
-from reflecto.contract.notes import KEY_EXAMPLE, TIME, Note, a_signature, a_time, an_id, note
+from reflecto.contract.notes import (
+    KEY_EXAMPLE,
+    TIME,
+    UNPADDED_BASE64URL_OF_16_BYTES,
+    Note,
+    a_signature,
+    a_time,
+    an_id,
+    note,
+)
 from reflecto.contract.visibility import seen_of
 from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
 
@@ -44,6 +55,9 @@ SIGNED_FIELDS: Final = ("details", "source", "danger", "confirm", "comment")
 Danger = Literal["normal", "high"]
 Confirm = Literal["tap", "hold", "number"]
 Commenting = Literal["none", "optional"]
+TWO_DIGITS: Final = "^[0-9]{2}$"
+SHA256_HEX: Final = "^[0-9a-f]{64}$"
+SHA256_EXAMPLE: Final = "eaab4eabe0f5318e5b5ef670d18f519e02572fd3121f14495b71757bb8686256"
 QuestionId = Annotated[str, an_id("int", "The question's id")]
 Choice = Annotated[str, Meta(min_length=1, max_length=CHOICE_MAX_CHARS, pattern=NOT_BLANK)]
 
@@ -164,6 +178,18 @@ class CreateInteractionResponse(msgspec.Struct, frozen=True):
 
     id: QuestionId
     expires_at: Annotated[int, note("Unix epoch seconds", TIME + 600)]
+    confirm_number: (
+        Annotated[
+            str,
+            note(
+                "Only of a question with `confirm` `number`: the two digits to show where the program runs. They are "
+                "told here and nowhere else",
+                "07",
+                pattern=TWO_DIGITS,
+            ),
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
 
 
 class AnsweredBy(msgspec.Struct, frozen=True):
@@ -173,10 +199,45 @@ class AnsweredBy(msgspec.Struct, frozen=True):
     label: Annotated[str, LABEL]
 
 
+class Comment(msgspec.Struct, frozen=True):
+    """A word with the tap, as the phone sent it: what was signed is its digest, which the salt keeps from guessers."""
+
+    text: Annotated[
+        str,
+        Meta(min_length=1, pattern=NOT_BLANK),
+        note(f"1 to {COMMENT_MAX_CHARS} characters, without the white space around them", "Not before Friday"),
+    ]
+    salt: Annotated[
+        str,
+        Meta(max_length=22, pattern=UNPADDED_BASE64URL_OF_16_BYTES),
+        note(f"{COMMENT_SALT_BYTES} random bytes in base64url, without padding", "0rJ9tB0vTzqYxk3n1m2c4A"),
+    ]
+
+
+def is_comment_in_bounds(comment: Comment) -> bool:
+    """Tell whether a person would see anything of it, and it is not too long."""
+    return is_not_blank(comment.text) and len(comment.text.strip()) <= COMMENT_MAX_CHARS
+
+
+class StateComment(msgspec.Struct, frozen=True):
+    """A word with the tap."""
+
+    text: Annotated[str, note("What the person wrote", "Not before Friday")]
+
+
+class CommentReceipt(msgspec.Struct, frozen=True):
+    """What was signed of a comment: the SHA-256 of the canonical JSON (RFC 8785) of `salt` and `text`."""
+
+    sha256: Annotated[str, note("In hex", SHA256_EXAMPLE, pattern=SHA256_HEX)]
+    text: Annotated[str, note("What the person wrote, as the phone sent it", "Not before Friday")]
+    salt: Annotated[str, note("As the phone sent it: base64url", "0rJ9tB0vTzqYxk3n1m2c4A")]
+
+
 class Receipt(msgspec.Struct, frozen=True):
     """What proves the tap: check `signature` over the answer message with `signing_key` (both base64).
 
-    `answered_at` is the phone's own clock (Unix seconds), the value that was signed.
+    `answered_at` is the phone's own clock (Unix seconds), the value that was signed. The rest is only in one of `v` 2,
+    which is signed over the question's `digest`, the number and the comment.
     """
 
     device_id: Annotated[str, an_id("dev", "The device that signed")]
@@ -184,6 +245,11 @@ class Receipt(msgspec.Struct, frozen=True):
     choice_index: Annotated[int, CHOICE_INDEX]
     answered_at: Annotated[int, a_time("The phone's own clock, as it was signed", 42)]
     signature: Annotated[str, a_signature("Ed25519 over the answer message")]
+    v: Annotated[int | msgspec.UnsetType, note("2: the answer message is `reflecto-answer-v2`", 2)] = msgspec.UNSET
+    number: Annotated[str | msgspec.UnsetType, note("The two digits that were typed", "07")] = msgspec.UNSET
+    comment: Annotated[CommentReceipt | msgspec.UnsetType, Note("The word with the tap, as it was signed")] = (
+        msgspec.UNSET
+    )
 
 
 class InteractionState(msgspec.Struct, frozen=True):
@@ -224,9 +290,14 @@ class InteractionState(msgspec.Struct, frozen=True):
         note(
             "What the phone signs over, stored when it was asked: SHA-256, in hex, of the canonical JSON of question, "
             "choices and what was given of details, source, danger, confirm and comment. Only where one was given",
-            "eaab4eabe0f5318e5b5ef670d18f519e02572fd3121f14495b71757bb8686256",
-            pattern="^[0-9a-f]{64}$",
+            SHA256_EXAMPLE,
+            pattern=SHA256_HEX,
         ),
+    ] = msgspec.UNSET
+    comment: Annotated[StateComment | msgspec.UnsetType, Note("Only where the person added a word")] = msgspec.UNSET
+    simulated: Annotated[
+        bool | msgspec.UnsetType,
+        note("`true`: a test token answered its own question, which has a `digest`; nobody signed", True),
     ] = msgspec.UNSET
 
 
@@ -242,13 +313,17 @@ class SimulateRequest(Request, frozen=True, kw_only=True):
 
 
 class AnswerRequest(Request, frozen=True, kw_only=True):
-    """A phone's tap: the index of the choice, the phone's clock, and its signature (base64) over both."""
+    """A phone's tap: the index of the choice, the phone's clock, and its signature (base64) over all of it."""
 
     field_errors: ClassVar = {
         "choice_index": errors.INVALID_CHOICE,
         "answered_at": errors.INVALID_ANSWERED_AT,
         "signature": errors.INVALID_SIGNATURE,
+        "v": errors.INVALID_SIGNATURE,
+        "number": errors.INVALID_NUMBER,
+        "comment": errors.INVALID_COMMENT,
     }
+    field_checks: ClassVar = {"comment": is_comment_in_bounds}
 
     choice_index: Annotated[int, Meta(ge=0, lt=CHOICES_MAX), CHOICE_INDEX]
     answered_at: Annotated[int, Meta(ge=0, lt=2**53), a_time("The phone's clock", 42)]
@@ -256,6 +331,23 @@ class AnswerRequest(Request, frozen=True, kw_only=True):
         str | msgspec.UnsetType,
         a_signature("Ed25519 over the answer message"),
     ] = msgspec.UNSET
+    v: (
+        Annotated[
+            Literal[2], note("For a question that brought more than the four fields: signed as `reflecto-answer-v2`", 2)
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    number: (
+        Annotated[
+            str,
+            Meta(min_length=2, max_length=2, pattern=TWO_DIGITS),
+            note("The two digits that the person typed, for the first choice of a question that asks for them", "07"),
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    comment: Annotated[Comment, Note("A word with the tap, where the question takes one")] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
 
 
 class AnswerResponse(msgspec.Struct, frozen=True):

@@ -33,6 +33,7 @@ FIELD_VALUE_MAX_BYTES: Final = 500
 SOURCE_MAX_BYTES: Final = 100  # of each of its texts
 COMMENT_MAX_CHARS: Final = 500  # code points, without the white space around it
 COMMENT_SALT_BYTES: Final = 16
+WRONG_NUMBERS_MAX: Final = 2  # the second ends the question
 
 # Bodies: read no further than this before answering 413
 JSON_BODY_MAX_BYTES: Final = 65_536

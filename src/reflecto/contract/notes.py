@@ -22,6 +22,7 @@ _LAST_OF_2_BITS: Final = "[AQgw]"
 BASE64_OF_32_BYTES: Final = f"^[A-Za-z0-9+/]{{42}}{_LAST_OF_4_BITS}=$"
 BASE64_OF_64_BYTES: Final = f"^[A-Za-z0-9+/]{{85}}{_LAST_OF_2_BITS}==$"
 BASE64URL_OF_16_BYTES: Final = f"^[A-Za-z0-9_-]{{21}}{_LAST_OF_2_BITS}=*$"
+UNPADDED_BASE64URL_OF_16_BYTES: Final = f"^[A-Za-z0-9_-]{{21}}{_LAST_OF_2_BITS}$"
 BASE64URL_OF_A_POINT: Final = f"^B[A-P][A-Za-z0-9_-]{{84}}{_LAST_OF_4_BITS}=*$"  # its first byte is 4
 # A wire blob in base64: its first byte is 1, its version.
 BASE64_OF_A_BLOB: Final = "^A[Q-Za-f][A-Za-z0-9+/]{2}([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"

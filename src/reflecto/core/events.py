@@ -92,6 +92,12 @@ QUESTION_ASKED: Final = Event(
     "question_asked", ("question", "token", "phones"), "stored, and queued for so many phones"
 )
 QUESTION_ANSWERED: Final = Event("question_answered", ("question", "token", "device"), "the first tap")
+QUESTION_NUMBER_WRONG: Final = Event(
+    "question_number_wrong",
+    ("question", "token", "device", "tries_left"),
+    "a tap with another number than the asker shows; with none left the question is cancelled",
+    logging.WARNING,
+)
 QUESTION_WITHDRAWN: Final = Event("question_withdrawn", ("question", "token"), "its asker no longer wants to know")
 QUESTION_ABANDONED: Final = Event("question_abandoned", ("question", "token"), "nobody waited for it; see `tether`")
 QUESTION_EXPIRED: Final = Event("question_expired", ("question", "token"), "nobody answered in time")
@@ -123,6 +129,7 @@ EVENTS: Final = (
     REFUSALS_LEFT_OUT,
     QUESTION_ASKED,
     QUESTION_ANSWERED,
+    QUESTION_NUMBER_WRONG,
     QUESTION_WITHDRAWN,
     QUESTION_ABANDONED,
     QUESTION_EXPIRED,

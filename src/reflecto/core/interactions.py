@@ -4,7 +4,7 @@ Source: api.md "POST/GET/DELETE interactions", devices.md "Answering". What deci
 """
 
 import asyncio
-from typing import Final
+from typing import Final, NoReturn
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -12,23 +12,23 @@ from msgspec import UNSET, UnsetType
 
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.details import Details, Source
-from reflecto.contract.envelopes import InteractionClosedPayload, InteractionPayload
+from reflecto.contract.devices import ANSWER_V2
+from reflecto.contract.envelopes import InteractionClosedPayload, InteractionPayload, NotificationPayload
 from reflecto.contract.errors import (
     ALREADY_ANSWERED,
     INTERACTION_CLOSED,
     INTERNAL_ERROR,
     INVALID_CHOICE,
-    INVALID_SIGNATURE,
     INVALID_TOKEN,
     NO_PHONE_DEVICE,
     NOT_FOUND,
     PHONE_APP_OUTDATED,
     SCOPE_DENIED,
     TOO_MANY_PENDING,
+    WRONG_NUMBER,
 )
 from reflecto.contract.ids import is_id, new_id
 from reflecto.contract.interactions import (
-    AnsweredBy,
     AnswerRequest,
     AnswerResponse,
     Commenting,
@@ -37,16 +37,31 @@ from reflecto.contract.interactions import (
     Danger,
     InteractionState,
     Reason,
-    Receipt,
     SimulateRequest,
+    StateComment,
     Status,
 )
-from reflecto.contract.limits import PENDING_RETRY_AFTER_SECONDS
+from reflecto.contract.limits import PENDING_RETRY_AFTER_SECONDS, WRONG_NUMBERS_MAX
+from reflecto.core.answers import (
+    CONFIRMED_CHOICE,
+    answered_by,
+    closing_of,
+    comment_of,
+    receipt_of,
+    tap_of,
+    winning_answer,
+)
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import queue_full
 from reflecto.core.devices import can_show_questions, require_phone
-from reflecto.core.events import QUESTION_ANSWERED, QUESTION_ASKED, QUESTION_EXPIRED, QUESTION_WITHDRAWN
-from reflecto.core.model import Delivery, Device, Interaction, Tap
+from reflecto.core.events import (
+    QUESTION_ANSWERED,
+    QUESTION_ASKED,
+    QUESTION_EXPIRED,
+    QUESTION_NUMBER_WRONG,
+    QUESTION_WITHDRAWN,
+)
+from reflecto.core.model import Delivery, Device, Interaction, Record, Tap
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
@@ -56,10 +71,11 @@ from reflecto.core.sealing import Sealer, make_envelope, source_of
 from reflecto.core.sender import Sender
 from reflecto.core.tethers import Tethers
 from reflecto.core.withdrawals import seal_withdrawals
-from reflecto.crypto.answers import SIGNATURE_BYTES, question_digest
-from reflecto.crypto.encoding import decode_base64, encode_base64
+from reflecto.crypto.answers import question_digest
+from reflecto.crypto.consent import comment_keys, confirm_number
 from reflecto.crypto.envelopes import open_blob, seal
 
+UPDATE_TITLE: Final = "A question needs a newer Reflecto"
 SEALING_ATTEMPTS: Final = 5  # a phone would have to come or go between each two of them
 
 
@@ -79,11 +95,14 @@ class _Sealed(msgspec.Struct, frozen=True):
     digest: str | UnsetType = UNSET
 
 
-class Asked(msgspec.Struct, frozen=True):
+class Asked(Record, frozen=True):
     """What became of a create: `replayed` if it was asked before, `mismatch` if that was another question."""
+
+    hidden = ("confirm_number",)
 
     interaction_id: str
     expires_at: int
+    confirm_number: str | None = None  # two digits, for a question that asks for them
     replayed: bool = False
     mismatch: bool = False
 
@@ -126,7 +145,7 @@ class Interactions:
                 async with self._asking.setdefault(new.repeat_mark, asyncio.Lock()):
                     repeated = await self._store.find_repeat(sender.token.id, new.repeat_mark, now)
                     if repeated is not None:
-                        return _asked(await self.tethers.hold(repeated, now), new)
+                        return self._asked(await self.tethers.hold(repeated, now), new)
                     asked = await self._create(sender, request, new, now)
                     if asked is not None:
                         return asked
@@ -200,7 +219,8 @@ class Interactions:
         """Record a phone's tap if it is the first.
 
         Raises: ApiError `scope_denied` for a desktop, `not_found`, `invalid_choice`, `invalid_signature`,
-        `already_answered` with the winning answer, `interaction_closed`; `invalid_token` if it was removed meanwhile.
+        `invalid_number`, `invalid_comment`, `wrong_number`, `already_answered` with the winning answer,
+        `interaction_closed`; `invalid_token` if it was removed meanwhile.
         """
         require_phone(device)
         now = self._clock.now()
@@ -208,17 +228,10 @@ class Interactions:
         interaction = await self._store.find_interaction(interaction_id, now) if known else None
         if interaction is None or interaction.owner_id != device.owner_id or interaction.test:
             raise ApiError(NOT_FOUND)
-        if request.choice_index >= interaction.choice_count:
-            raise ApiError(INVALID_CHOICE)
-        tap = Tap(
-            choice_index=request.choice_index,
-            answered_at=request.answered_at,
-            device_id=device.id,
-            device_label=device.label,
-            signing_key=device.signing_key,
-            signature=_signature_of(request),
-        )
-        answered = InteractionClosedPayload("answered", tap.choice_index, device.label, device.id)
+        tap = tap_of(device, interaction, request)
+        if tap.choice_index == CONFIRMED_CHOICE and tap.number != self._number_of(interaction):
+            await self._count_wrong_number(interaction, tap, now)
+        answered = closing_of(interaction, tap)
         withdrawals = await seal_withdrawals(self._store, self._sealer, interaction, answered, now, winner_id=device.id)
         recorded = await self._record(interaction, tap, withdrawals, now)
         return AnswerResponse(recorded.id, "answered", tap.choice_index, recorded.ended_at or int(now))
@@ -228,14 +241,15 @@ class Interactions:
     ) -> Asked | None:
         """Create it unless a repeat was faster. None: a phone came or went, so the prompts must be sealed again."""
         async with self._quotas.spend_delivery(sender.token) as spending:
-            phones = await self._phones_for(sender)
+            phones = await self._phones_for(sender, new)
             seen = None if sender.token.test else frozenset(phone.id for phone in phones)
             prompts = self._prompts(sender, request, new, phones, now)
-            result = await self._store.create_interaction_once(new, prompts, seen, now)
+            notes = self._notes(sender, new, phones, now)
+            result = await self._store.create_interaction_once(new, prompts, seen, now, notes)
             if result.creation is Creation.CREATED:
                 self._wakeups.tell(News(device_ids=[phone.id for phone in phones]))
                 QUESTION_ASKED.log(question=new.id, token=new.token_id, phones=len(prompts))
-                return Asked(new.id, new.expires_at)
+                return Asked(new.id, new.expires_at, self._number_of(new))
             if result.creation is Creation.TOO_MANY_PENDING:
                 raise ApiError(TOO_MANY_PENDING, retry_after_seconds=PENDING_RETRY_AFTER_SECONDS)
             if result.creation is Creation.TOKEN_REVOKED:
@@ -244,23 +258,53 @@ class Interactions:
                 meant = {prompt.device_id for prompt in prompts}
                 raise queue_full([phone for phone in phones if phone.id in meant])
             await spending.refund()
-            return _asked(result.interaction, new) if result.interaction else None
+            return self._asked(result.interaction, new) if result.interaction else None
 
     async def _record(self, interaction: Interaction, tap: Tap, withdrawals: list[Delivery], now: float) -> Interaction:
-        result = await self._store.record_answer_if_pending(interaction.id, tap, withdrawals, now)
+        recorded = await self._store.record_answer_if_pending(interaction.id, tap, withdrawals, now)
+        result = await self._taken(recorded, now)
+        if result.verdict is Verdict.ACCEPTED:
+            self._ended(interaction.id, withdrawals)
+            QUESTION_ANSWERED.log(question=interaction.id, token=interaction.token_id, device=tap.device_id)
+        return result.interaction
+
+    async def _count_wrong_number(self, interaction: Interaction, tap: Tap, now: float) -> NoReturn:
+        """Count it, over all phones, and refuse the tap; the last one ends the question."""
+        closed = InteractionClosedPayload("cancelled", reason="wrong_number")
+        withdrawals = await seal_withdrawals(self._store, self._sealer, interaction, closed, now)
+        counted = await self._store.count_wrong_number(interaction.id, tap, withdrawals, now)
+        result = await self._taken(counted, now)
+        tries_left = 0 if result.interaction.status == "cancelled" else WRONG_NUMBERS_MAX - 1
+        if result.verdict is Verdict.ACCEPTED:
+            if not tries_left:
+                self._ended(interaction.id, withdrawals)
+            QUESTION_NUMBER_WRONG.log(
+                question=interaction.id, token=interaction.token_id, device=tap.device_id, tries_left=tries_left
+            )
+        raise ApiError(WRONG_NUMBER, details={"tries_left": tries_left})
+
+    async def _taken(self, result: EndResult | None, now: float) -> EndResult:
+        """Return what became of a tap that was taken. Raises: ApiError for one that was not."""
         if result is None:
             raise ApiError(NOT_FOUND)
         if result.verdict is Verdict.DEVICE_REMOVED:
             raise ApiError(INVALID_TOKEN)
         if result.verdict is Verdict.ALREADY_ANSWERED:
-            raise ApiError(ALREADY_ANSWERED, details=_winning_answer(result.interaction))
+            raise ApiError(ALREADY_ANSWERED, details=winning_answer(result.interaction))
         if result.verdict is Verdict.CLOSED:
             await self.tethers.settle(result.interaction)
             raise ApiError(INTERACTION_CLOSED, details={"status": status_at(result.interaction, now)})
-        if result.verdict is Verdict.ACCEPTED:
-            self._ended(interaction.id, withdrawals)
-            QUESTION_ANSWERED.log(question=interaction.id, token=interaction.token_id, device=tap.device_id)
-        return result.interaction
+        return result
+
+    def _number_of(self, interaction: Interaction) -> str | None:
+        """Return the digits that its asker shows; None where it asks for none."""
+        if not interaction.asks_number:
+            return None
+        return confirm_number(self._sealer.server_keys.secret, interaction.id)
+
+    def _asked(self, found: Interaction, new: Interaction) -> Asked:
+        mismatch = found.content_mark != new.content_mark
+        return Asked(found.id, found.expires_at, self._number_of(found), replayed=True, mismatch=mismatch)
 
     async def _cancel(self, interaction: Interaction, reason: Reason) -> EndResult:
         now = self._clock.now()
@@ -285,15 +329,15 @@ class Interactions:
                 return interaction
         raise ApiError(NOT_FOUND)
 
-    async def _phones_for(self, sender: Sender) -> list[Device]:
-        """Return the phones that get the prompt: all, or the new enough ones; none for a test token."""
+    async def _phones_for(self, sender: Sender, new: Interaction) -> list[Device]:
+        """Return the owner's phones, some of which can show it; none for a test token."""
         if sender.token.test:
             return []
         devices = await self._store.list_devices(sender.token.owner_id)
         phones = [device for device in devices if device.device_class == "phone"]
         if not phones:
             raise ApiError(NO_PHONE_DEVICE)
-        if not any(can_show_questions(phone, self._min_phone_build) for phone in phones):
+        if not any(self._can_show(phone, new) for phone in phones):
             raise ApiError(PHONE_APP_OUTDATED)
         return phones
 
@@ -303,8 +347,10 @@ class Interactions:
         text = msgspec.json.encode(_Sealed(request.question, request.choices, **given, digest=digest))
         content_mark = sender.keys.mark("content", text)
         key = request.idempotency_key
+        interaction_id = new_id("int")
+        takes_comment = request.comment == "optional"
         return Interaction(
-            id=new_id("int"),
+            id=interaction_id,
             owner_id=sender.token.owner_id,
             token_id=sender.token.id,
             test=sender.token.test,
@@ -316,6 +362,9 @@ class Interactions:
             expires_at=int(now) + request.expires_in,
             tether=None if request.tether is UNSET else request.tether,
             awaited_until=None if request.tether is UNSET else now,
+            answer_version=2 if given else 1,
+            asks_number=request.confirm == "number",
+            comment_key=comment_keys(sender.bearer, interaction_id).public if takes_comment else None,
         )
 
     def _prompts(
@@ -328,8 +377,24 @@ class Interactions:
     ) -> list[Delivery]:
         payload = InteractionPayload(request.question, request.choices, new.expires_at, **request.given())
         envelope = make_envelope("interaction", new.id, now, payload, **source_of(sender.token))
-        able = [phone for phone in phones if can_show_questions(phone, self._min_phone_build)]
+        able = [phone for phone in phones if self._can_show(phone, new)]
         return self._sealer.seal_for(able, envelope, new.expires_at)
+
+    def _notes(self, sender: Sender, new: Interaction, phones: list[Device], now: float) -> list[Delivery]:
+        """Return what tells the phones that cannot show all of a question that there is one."""
+        if new.answer_version == 1:
+            return []
+        outdated = [phone for phone in phones if not self._can_show(phone, new)]
+        payload = NotificationPayload(
+            message=f"Update to answer {sender.token.label}.", title=UPDATE_TITLE, priority="high"
+        )
+        envelope = make_envelope("notification", new_id("msg"), now, payload, **source_of(sender.token))
+        return self._sealer.seal_for(outdated, envelope, new.expires_at)
+
+    def _can_show(self, phone: Device, new: Interaction) -> bool:
+        """Tell whether the phone shows all of the question and signs over it."""
+        is_known = new.answer_version == 1 or ANSWER_V2 in phone.features
+        return is_known and can_show_questions(phone, self._min_phone_build)
 
     def _unseal(self, sender: Sender, interaction: Interaction) -> _Sealed:
         return msgspec.json.decode(open_blob(sender.keys.sealing, interaction.sealed), type=_Sealed)
@@ -338,6 +403,8 @@ class Interactions:
         text = self._unseal(sender, interaction)
         tap = interaction.tap
         status = status_at(interaction, self._clock.now())
+        comment = comment_of(sender, interaction)
+        is_simulated = interaction.answer_version == 2 and tap is not None and tap.device_id is None
         return InteractionState(
             id=interaction.id,
             status=status,
@@ -348,24 +415,13 @@ class Interactions:
             created_at=interaction.created_at,
             expires_at=interaction.expires_at,
             answered_at=interaction.ended_at if tap else None,
-            answered_by=_answered_by(tap),
-            receipt=_receipt(tap),
+            answered_by=answered_by(tap),
+            receipt=receipt_of(interaction, comment),
             reason=_reason(interaction, status),
             digest=text.digest,
+            comment=StateComment(comment.text) if comment else UNSET,
+            simulated=True if is_simulated else UNSET,
         )
-
-
-def _asked(found: Interaction, new: Interaction) -> Asked:
-    return Asked(found.id, found.expires_at, replayed=True, mismatch=found.content_mark != new.content_mark)
-
-
-def _signature_of(request: AnswerRequest) -> bytes | None:
-    if request.signature is UNSET:
-        return None
-    signature = decode_base64(request.signature, length=SIGNATURE_BYTES)
-    if signature is None:
-        raise ApiError(INVALID_SIGNATURE)
-    return signature
 
 
 def _reason(interaction: Interaction, status: Status) -> Reason | UnsetType:
@@ -374,30 +430,3 @@ def _reason(interaction: Interaction, status: Status) -> Reason | UnsetType:
     if interaction.status == "pending":  # nobody has stored its end yet
         return "abandoned"
     return interaction.reason or UNSET  # ended before reasons were kept
-
-
-def _answered_by(tap: Tap | None) -> AnsweredBy | None:
-    if tap is None or tap.device_id is None or tap.device_label is None:
-        return None
-    return AnsweredBy(tap.device_id, tap.device_label)
-
-
-def _receipt(tap: Tap | None) -> Receipt | None:
-    if tap is None or tap.device_id is None or tap.signing_key is None or tap.signature is None:
-        return None
-    return Receipt(
-        device_id=tap.device_id,
-        signing_key=encode_base64(tap.signing_key),
-        choice_index=tap.choice_index,
-        answered_at=tap.answered_at,
-        signature=encode_base64(tap.signature),
-    )
-
-
-def _winning_answer(interaction: Interaction) -> dict[str, object]:
-    tap = interaction.tap
-    return {
-        "choice_index": tap.choice_index if tap else None,
-        "answered_at": interaction.ended_at,
-        "answered_by": _answered_by(tap),
-    }

@@ -94,12 +94,17 @@ class SetupCode(Record, frozen=True):
 class Tap(Record, frozen=True):
     """A choice somebody made. A simulated one has no device; `answered_at` is the tapper's own clock."""
 
+    hidden = ("number",)
+
     choice_index: int
     answered_at: int
     device_id: str | None = None
     device_label: str | None = None
     signing_key: bytes | None = None
     signature: bytes | None = None
+    number: str | None = None  # the two digits that were typed
+    comment: bytes | None = None  # sealed to the question's `comment_key`
+    comment_sha256: str | None = None  # in hex, as it was signed
 
 
 StoredStatus = Literal["pending", "answered", "cancelled"]  # expired is decided by comparison, never stored
@@ -127,6 +132,10 @@ class Interaction(Record, frozen=True):
     tether: int | None = None
     awaited_until: float | None = None  # of a tethered one; it may lie ahead
     reason: Reason | None = None  # of a cancelled one
+    answer_version: int = 1  # of the message that a phone signs
+    asks_number: bool = False  # the first choice counts with the right number only
+    wrong_signature: bytes | None = None  # of the tap with a wrong number: the same again is no second one
+    comment_key: bytes | None = None  # X25519; a comment is sealed to it. None: it takes none
 
 
 Urgency = Literal["low", "high"]  # RFC 8030 5.3; there are more, these are what a priority comes to

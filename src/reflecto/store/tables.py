@@ -27,7 +27,7 @@ APPROVALS: Final = Table(
     Approval, text=Column("approval"), proof=Column("approval_proof"), signature=Column("approval_signature")
 )
 
-INTERACTIONS: Final = Table(Interaction, "interactions", test=FLAG, tap=TAPS)
+INTERACTIONS: Final = Table(Interaction, "interactions", test=FLAG, tap=TAPS, asks_number=FLAG)
 DEVICES: Final = Table(Device, "devices", device_class=CLASS, features=WORDS)
 DEVICE_CHANGES: Final = Table(DeviceChanges, "devices", features=WORDS)
 TOKENS: Final = Table(Token, "tokens", test=FLAG, scopes=WORDS)

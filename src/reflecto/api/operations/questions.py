@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec import UNSET
+
 from reflecto.api.callers import DEVICE, SENDER
 from reflecto.api.http import Reply
 from reflecto.api.long_polls import answer_unless_disconnected
@@ -57,7 +59,8 @@ async def ask(call: Admitted[Sender, CreateInteractionRequest]) -> Reply:
         headers["idempotent-replayed"] = "true"
     if asked.mismatch:
         headers["idempotency-mismatch"] = "true"
-    reply = CreateInteractionResponse(asked.interaction_id, asked.expires_at)
+    number = UNSET if asked.confirm_number is None else asked.confirm_number
+    reply = CreateInteractionResponse(asked.interaction_id, asked.expires_at, number)
     return Reply(200 if asked.replayed else 201, reply, headers)
 
 
@@ -206,7 +209,10 @@ ANSWERING: Final = (
         id="answerInteraction",
         tag="Devices",
         summary="Answer a question",
-        description="With a phone's token. The first answer wins; the winner may repeat its own.",
+        description=(
+            "With a phone's token. The first answer wins; the winner may repeat its own. A question that brought more "
+            "than its four fields takes only a signed answer with `v` 2."
+        ),
         curl=curl(
             '"$REFLECTO_URL/v1/interactions/$ID/answer"',
             AS_DEVICE,
@@ -215,6 +221,12 @@ ANSWERING: Final = (
         ),
         parameters=(path_id("int", "question"),),
         successes=(done(200, "The answer is recorded.", AnswerResponse),),
-        errors=(errors.SCOPE_DENIED, errors.NOT_FOUND, errors.ALREADY_ANSWERED, errors.INTERACTION_CLOSED),
+        errors=(
+            errors.SCOPE_DENIED,
+            errors.WRONG_NUMBER,
+            errors.NOT_FOUND,
+            errors.ALREADY_ANSWERED,
+            errors.INTERACTION_CLOSED,
+        ),
     ),
 )

@@ -95,9 +95,16 @@ class Store(Protocol):
         """Return the token's question with this mark whose window (until `expires_at`) is open."""
 
     async def create_interaction_once(
-        self, new: Interaction, deliveries: Sequence[Delivery], seen_phones: frozenset[str] | None, now: float
+        self,
+        new: Interaction,
+        deliveries: Sequence[Delivery],
+        seen_phones: frozenset[str] | None,
+        now: float,
+        notes: Sequence[Delivery] = (),
     ) -> CreateResult:
         """Create `new` and append its prompts, unless refused; the checks run in the order of `Creation`'s needs.
+
+        `notes` go where there is room, to devices that cannot show it: they make no difference to what becomes of it.
 
         TOKEN_REVOKED, then REPEATED, then TOO_MANY_PENDING (live and test questions count apart), then
         PHONES_CHANGED when the owner's phones are not exactly `seen_phones` (None: not checked), then QUEUES_FULL
@@ -110,6 +117,14 @@ class Store(Protocol):
         """Record `tap` and append `withdrawals` if the rules accept it (`judge_answer`). None: no such question.
 
         DEVICE_REMOVED comes before the rules: whatever a removed device says counts no more.
+        """
+
+    async def count_wrong_number(
+        self, interaction_id: str, tap: Tap, withdrawals: Sequence[Delivery], now: float
+    ) -> EndResult | None:
+        """Count a tap with a wrong number if the rules accept it (`judge_wrong_number`). None: no such question.
+
+        The second one cancels the question and appends `withdrawals`. DEVICE_REMOVED comes before the rules.
         """
 
     async def cancel_if_pending(

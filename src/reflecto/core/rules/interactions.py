@@ -74,6 +74,21 @@ def judge_answer(interaction: Interaction, tap: Tap, now: float) -> Verdict:
     return LIFECYCLE[status_at(interaction, now)]["answer"]
 
 
+def judge_wrong_number(interaction: Interaction, tap: Tap, now: float) -> tuple[Verdict, Interaction]:
+    """Decide a tap with a wrong number, and return the question as it leaves it: the second one cancels it.
+
+    A tap that comes again, its reply having been lost, is no second one: it has the signature of the first.
+    """
+    verdict = LIFECYCLE[status_at(interaction, now)]["answer"]
+    if verdict is not Verdict.ACCEPTED:
+        return verdict, interaction
+    if interaction.wrong_signature is None:
+        return Verdict.ACCEPTED, replace(interaction, wrong_signature=tap.signature)
+    if interaction.wrong_signature == tap.signature:
+        return Verdict.REPEATED, interaction
+    return Verdict.ACCEPTED, cancelled(interaction, "wrong_number", now)
+
+
 def judge_cancel(interaction: Interaction, now: float) -> Verdict:
     """Decide a withdrawal."""
     return LIFECYCLE[status_at(interaction, now)]["cancel"]

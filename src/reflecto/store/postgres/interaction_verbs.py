@@ -13,6 +13,7 @@ from reflecto.core.rules.interactions import (
     judge_answer,
     judge_cancel,
     judge_creation,
+    judge_wrong_number,
 )
 from reflecto.core.rules.outcomes import CreateResult, Creation, EndResult, Verdict
 from reflecto.store.postgres.database import Database
@@ -51,7 +52,12 @@ class InteractionVerbs:
         return INTERACTIONS.of(rows[0]) if rows else None
 
     async def create_interaction_once(
-        self, new: Interaction, deliveries: Sequence[Delivery], seen_phones: frozenset[str] | None, now: float
+        self,
+        new: Interaction,
+        deliveries: Sequence[Delivery],
+        seen_phones: frozenset[str] | None,
+        now: float,
+        notes: Sequence[Delivery] = (),
     ) -> CreateResult:
         def create(facts: Facts) -> CreateResult:
             found = CreationFacts(
@@ -66,12 +72,13 @@ class InteractionVerbs:
             reached = facts.append(deliveries)
             if deliveries and not reached:
                 return CreateResult(Creation.QUEUES_FULL)
+            facts.append(notes)
             facts.create(new)
             return CreateResult(Creation.CREATED, new)
 
         needs = Needs(
             owners=(new.owner_id,),
-            deliveries=deliveries,
+            deliveries=[*deliveries, *notes],
             tokens=(new.token_id,),
             repeats=((new.token_id, new.repeat_mark, now),),
             pending_from=now,
@@ -98,6 +105,27 @@ class InteractionVerbs:
         devices = () if tap.device_id is None else (tap.device_id,)
         needs = Needs(interactions=(interaction_id,), devices=devices, deliveries=withdrawals)
         return await self._database.batches.run(needs, record)
+
+    async def count_wrong_number(
+        self, interaction_id: str, tap: Tap, withdrawals: Sequence[Delivery], now: float
+    ) -> EndResult | None:
+        def count(facts: Facts) -> EndResult | None:
+            found = _retained(facts, interaction_id, now)
+            if found is None:
+                return None
+            if tap.device_id is not None and tap.device_id not in facts.queues:
+                return EndResult(Verdict.DEVICE_REMOVED, found)
+            verdict, counted = judge_wrong_number(found, tap, now)
+            if verdict is Verdict.ACCEPTED and counted.status == "pending":
+                facts.note(counted)
+            elif verdict is Verdict.ACCEPTED:
+                facts.change(counted)
+                facts.append(withdrawals)
+            return EndResult(verdict, counted)
+
+        devices = () if tap.device_id is None else (tap.device_id,)
+        needs = Needs(interactions=(interaction_id,), devices=devices, deliveries=withdrawals)
+        return await self._database.batches.run(needs, count)
 
     async def cancel_if_pending(
         self, interaction_id: str, withdrawals: Sequence[Delivery], now: float, reason: Reason = "withdrawn"

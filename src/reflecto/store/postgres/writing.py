@@ -11,15 +11,17 @@ from reflecto.store.tables import TAPS
 _CREATED: Final = (  # what a question begins with; the rest is empty until it is changed
     *("id", "owner_id", "token_id", "test", "repeat_mark", "content_mark", "sealed"),
     *("choice_count", "created_at", "expires_at", "status", "tether", "awaited_until"),
+    *("answer_version", "asks_number", "comment_key"),
 )
 _CREATED_TYPES: Final = (
     *("text", "text", "text", "boolean", "bytea", "bytea", "bytea"),
     *("bigint", "bigint", "bigint", "text", "bigint", "float8"),
+    *("bigint", "boolean", "bytea"),
 )
-_CHANGING: Final = ("status", "ended_at", "reason", "awaited_until", *TAPS.names)
+_CHANGING: Final = ("status", "ended_at", "reason", "awaited_until", "wrong_signature", *TAPS.names)
 _CHANGING_TYPES: Final = (
-    *("text", "bigint", "text", "float8"),
-    *("bigint", "bigint", "text", "text", "bytea", "bytea"),
+    *("text", "bigint", "text", "float8", "bytea"),
+    *("bigint", "bigint", "text", "text", "bytea", "bytea", "text", "bytea", "text"),
 )
 
 _CREATE: Final = f"INSERT INTO interactions ({', '.join(_CREATED)}) SELECT * FROM {unnested(_CREATED_TYPES)}"
@@ -78,5 +80,6 @@ def _changed_row(interaction: Interaction) -> list[Any]:
         interaction.ended_at,
         interaction.reason,
         interaction.awaited_until,
+        interaction.wrong_signature,
         *tap,
     ]

@@ -12,6 +12,7 @@ from reflecto.core.rules.interactions import (
     judge_answer,
     judge_cancel,
     judge_creation,
+    judge_wrong_number,
 )
 from reflecto.core.rules.outcomes import CreateResult, Creation, EndResult, Verdict
 from reflecto.core.rules.queue_room import QueueLimits
@@ -42,7 +43,12 @@ class InteractionVerbs:
         return self._database.read(lambda connection: find_repeat(connection, token_id, repeat_mark, now))
 
     async def create_interaction_once(
-        self, new: Interaction, deliveries: Sequence[Delivery], seen_phones: frozenset[str] | None, now: float
+        self,
+        new: Interaction,
+        deliveries: Sequence[Delivery],
+        seen_phones: frozenset[str] | None,
+        now: float,
+        notes: Sequence[Delivery] = (),
     ) -> CreateResult:
         def create(connection: sqlite3.Connection) -> CreateResult:
             facts = CreationFacts(
@@ -57,6 +63,7 @@ class InteractionVerbs:
             reached = append_to_queues(connection, deliveries, self._bounds)
             if deliveries and not reached:
                 return CreateResult(Creation.QUEUES_FULL)
+            append_to_queues(connection, notes, self._bounds)
             connection.execute(INTERACTIONS.insert, INTERACTIONS.row(new))
             return CreateResult(Creation.CREATED, new)
 
@@ -82,6 +89,27 @@ class InteractionVerbs:
             return EndResult(Verdict.ACCEPTED, answered(found, tap, now))
 
         return await self._database.write(record, frees=True)
+
+    async def count_wrong_number(
+        self, interaction_id: str, tap: Tap, withdrawals: Sequence[Delivery], now: float
+    ) -> EndResult | None:
+        def count(connection: sqlite3.Connection) -> EndResult | None:
+            found = find_interaction(connection, interaction_id, now)
+            if found is None:
+                return None
+            if tap.device_id is not None and not is_device(connection, tap.device_id):
+                return EndResult(Verdict.DEVICE_REMOVED, found)
+            verdict, counted = judge_wrong_number(found, tap, now)
+            if verdict is Verdict.ACCEPTED:
+                connection.execute(
+                    "UPDATE interactions SET status = ?, ended_at = ?, reason = ?, wrong_signature = ? WHERE id = ?",
+                    (counted.status, counted.ended_at, counted.reason, counted.wrong_signature, interaction_id),
+                )
+                if counted.status != "pending":
+                    append_to_queues(connection, withdrawals, self._bounds)
+            return EndResult(verdict, counted)
+
+        return await self._database.write(count, frees=True)
 
     async def cancel_if_pending(
         self, interaction_id: str, withdrawals: Sequence[Delivery], now: float, reason: Reason = "withdrawn"

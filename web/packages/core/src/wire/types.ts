@@ -115,11 +115,20 @@ export interface AckRequest {
   seq: number;
 }
 
-/** A phone's tap: the index of the choice, the phone's clock, and its signature (base64) over both. */
+/** A phone's tap: the index of the choice, the phone's clock, and its signature (base64) over all of it. */
 export interface AnswerRequest {
   choice_index: number;
   answered_at: number;
   signature?: string;
+  v?: 2;
+  number?: string;
+  comment?: Comment;
+}
+
+/** A word with the tap, as the phone sent it: what was signed is its digest, which the salt keeps from guessers. */
+export interface Comment {
+  text: string;
+  salt: string;
 }
 
 /** The recorded answer. `answered_at` is the server's clock, Unix seconds. */
