@@ -127,7 +127,7 @@ function Notifications() {
   const canTurnOn = push === "unasked" || push === "unreachable";
   return (
     <section class="group">
-      <div class="group-row">
+      <div class="group-row wrap">
         <Icon name="bell" />
         <span class="grow">
           <strong>{t("settings.notifications")}</strong>
