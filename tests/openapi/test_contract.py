@@ -12,9 +12,10 @@ CONTRACT: dict[str, Any] = msgspec.yaml.decode(
 )
 PROSE = {"description", "summary"}
 PATH = "/v1/interactions"
-OPTIONAL = {
-    "CreateInteractionRequest": {"tether", *SIGNED_FIELDS}
-}  # of our own, which no client of the contract has to know
+OPTIONAL = {  # of our own, which no client of the contract has to know
+    "CreateInteractionRequest": {"tether", *SIGNED_FIELDS},
+    "CreateInteractionResponse": {"confirm_number"},
+}
 SCHEMAS = sorted(CONTRACT["components"]["schemas"])
 
 
