@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +20,7 @@ from reflecto.contract.interactions import (
     SimulateRequest,
 )
 from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER, decode_request
+from reflecto.crypto.answers import question_digest
 
 PHONE: Final = messages.DeliveredTo(f"dev_{0:032x}", "cli")
 _QUESTION: Final = re.compile(r"/v1/interactions/(?P<id>int_[0-9a-f]{32})(?P<simulate>/simulate)?(\?(?P<query>.*))?")
@@ -27,13 +28,17 @@ _QUESTION: Final = re.compile(r"/v1/interactions/(?P<id>int_[0-9a-f]{32})(?P<sim
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as it arrived; a repeat with its idempotency key is not counted again."""
+    """A question as it arrived; a repeat with its idempotency key is not counted again.
+
+    `given`: what it brought of details, source, danger, confirm and comment, as JSON has it.
+    """
 
     id: str
     question: str
     choices: tuple[str, ...]
     expires_in: int
     idempotency_key: str | None
+    given: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,7 @@ class FakeApi:
         self._authorization = f"Bearer {token}"
         self._states: dict[str, InteractionState] = {}
         self._by_key: dict[str, str] = {}
+        self._replies_to_questions: dict[str, CreateInteractionResponse] = {}
         self._replies: dict[str, tuple[str, bytes, Reply]] = {}
         self._reminders: dict[str, messages.ReminderState] = {}
 
@@ -132,11 +138,19 @@ class FakeApi:
         key = request.idempotency_key if isinstance(request.idempotency_key, str) else None
         known = self._states.get(self._by_key.get(key or "", ""))
         if known is not None:
-            same = (known.question, known.choices) == (request.question, request.choices)
+            same = (known.question, known.choices, known.digest) == (
+                request.question,
+                request.choices,
+                _digest(request),
+            )
             headers = {"Idempotent-Replayed": "true"} | ({} if same else {"Idempotency-Mismatch": "true"})
-            return Reply(200, CreateInteractionResponse(known.id, known.expires_at), headers)
+            return Reply(200, self._replies_to_questions[known.id], headers)
         now = int(time.time())
-        asked = Asked(new_id("int"), request.question, request.choices, request.expires_in, key)
+        given = msgspec.json.decode(msgspec.json.encode(request.given()))
+        asked = Asked(new_id("int"), request.question, request.choices, request.expires_in, key, given)
+        number = "07" if request.confirm == "number" else msgspec.UNSET
+        reply = CreateInteractionResponse(asked.id, now + asked.expires_in, number)
+        self._replies_to_questions[asked.id] = reply
         self._states[asked.id] = InteractionState(
             id=asked.id,
             status="pending",
@@ -148,6 +162,7 @@ class FakeApi:
             expires_at=now + asked.expires_in,
             answered_at=None,
             answered_by=None,
+            digest=_digest(request),
         )
         if key is not None:
             self._by_key[key] = asked.id
@@ -155,7 +170,7 @@ class FakeApi:
         tapped = self.taps(asked) if callable(self.taps) else self.taps
         if tapped is not None:
             self._answer(asked.id, tapped)
-        return Reply(201, CreateInteractionResponse(asked.id, now + asked.expires_in))
+        return Reply(201, reply)
 
     def _on_question(self, method: str, question_id: str, simulate: str | None, query: str, body: bytes) -> Reply:
         state = self._states.get(question_id)
@@ -177,7 +192,9 @@ class FakeApi:
         index = state.choices.index(choice)
         if state.choice == choice:
             return  # the same tap again
-        self._end(state, status="answered", choice=choice, choice_index=index, answered_at=int(time.time()))
+        simulated = msgspec.UNSET if state.digest is msgspec.UNSET else True
+        at = int(time.time())
+        self._end(state, status="answered", choice=choice, choice_index=index, answered_at=at, simulated=simulated)
 
     def _end(self, state: InteractionState, **fields: Any) -> None:
         if state.status == "answered":
@@ -199,6 +216,11 @@ class FakeApi:
     def _keep(self, kind: str, body: bytes, prefix: Any) -> str:
         self.sent.append(SentOut(kind, msgspec.json.decode(body)))
         return new_id(prefix)
+
+
+def _digest(request: CreateInteractionRequest) -> str | msgspec.UnsetType:
+    given = request.given()
+    return question_digest(request.question, request.choices, **given) if given else msgspec.UNSET
 
 
 def _phone() -> dict[str, object]:
