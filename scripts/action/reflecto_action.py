@@ -31,7 +31,11 @@ GRACE_SECONDS = 30  # after a question's end: an answer at the last moment may s
 WITHDRAW_SECONDS = 4  # a cancelled job is killed 7.5 s after its first signal
 REPLY_MAX_BYTES = 262_144
 TOKEN_PATTERN = re.compile(r"rfk_(live|test)_[A-Za-z0-9]{32}")
+SIGNED_FIELDS = ("question", "choices", "details", "source", "danger", "confirm", "comment")
 INPUTS = {"expires_in": "expires-in", "idempotency_key": "key", "url": "link"}  # of the API's fields
+DETAILS_MAX_BYTES = 49_152  # of all blocks, as canonical JSON
+DETAILS_HEAD_SHARE = 0.65  # of what is kept of a text that is too long
+SOURCE_MAX_BYTES = 100
 FAIL_ON = ("not-first", "no-answer", "nothing")
 
 
@@ -182,6 +186,7 @@ def ask(server: Server) -> dict[str, Any]:
         "choices": choices or ["Approve", "Deny"],
         "expires_in": int(expires_in),
         "idempotency_key": os.environ.get("INPUT_KEY") or default_key(question),
+        **given(),
     }
     asked_id = ""
     try:
@@ -191,14 +196,61 @@ def ask(server: Server) -> dict[str, Any]:
         if not re.fullmatch(r"int_[0-9a-f]{32}", asked_id):
             raise Failed("the reply names no question")
         print(f"Asked: {asked_id}", flush=True)
-        return wait(server, asked_id, body)
+        number = asked.get("confirm_number")
+        if body.get("confirm") == "number":
+            if not isinstance(number, str) or not re.fullmatch("[0-9]{2}", number):
+                raise Failed("the server gave no number to type: it is too old for confirm: number")
+            say("notice", f"Type {number} on the phone to choose {body['choices'][0]}")
+        return wait(server, asked_id, body, number)
     except Interrupted:
         withdraw(server, asked_id, body)
         raise
 
 
-def wait(server: Server, question_id: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Poll until the question has ended. Raises: Failed."""
+def given() -> dict[str, Any]:
+    """Return the fields of the question that were given beside the usual ones; the phone signs them too."""
+    names = {"danger": "DANGER", "confirm": "CONFIRM", "comment": "COMMENT"}
+    fields: dict[str, Any] = {
+        name: value for name, variable in names.items() if (value := os.environ.get(f"INPUT_{variable}", ""))
+    }
+    if details := os.environ.get("INPUT_DETAILS", ""):
+        fields["details"] = fitted(details)
+    if app := os.environ.get("INPUT_SOURCE", ""):
+        named = {"app": app, "where": os.environ.get("GITHUB_REPOSITORY"), "session": os.environ.get("GITHUB_RUN_ID")}
+        fields["source"] = {name: clipped(value, SOURCE_MAX_BYTES) for name, value in named.items() if value}
+    return fields
+
+
+def fitted(text: str) -> list[dict[str, Any]]:
+    """Return the text as blocks, whole up to 48 KiB; of a longer one the blocks say how much is missing."""
+    kind = "diff" if text.startswith(("diff --git ", "--- ")) else "text"
+    raw = text.encode(errors="replace")  # the environment may hold what is no text
+    blocks: list[dict[str, Any]] = [{"kind": kind, "text": raw.decode()}]
+    kept = len(raw)
+    while len(canonical(blocks)) > DETAILS_MAX_BYTES:
+        kept -= max(len(canonical(blocks)) - DETAILS_MAX_BYTES, 1024)
+        head = raw[: int(kept * DETAILS_HEAD_SHARE)].decode(errors="ignore")
+        tail = raw[len(raw) - (kept - int(kept * DETAILS_HEAD_SHARE)) :].decode(errors="ignore")
+        missing = f"{len(raw) - len(head.encode()) - len(tail.encode()):,}"
+        blocks = [
+            {"kind": "fields", "fields": [{"name": "Missing", "value": f"{missing} of {len(raw):,} bytes"}]},
+            {"kind": kind, "text": f"{head}\n[… {missing} bytes are missing here …]\n{tail}"},
+        ]
+    return blocks
+
+
+def clipped(text: str, most: int) -> str:
+    """Return the text in at most so many bytes."""
+    return text.encode(errors="replace")[:most].decode(errors="ignore")
+
+
+def canonical(value: Any) -> bytes:
+    """Return the canonical JSON (RFC 8785) of what has texts, lists and objects only."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def wait(server: Server, question_id: str, body: dict[str, Any], number: str | None) -> dict[str, Any]:
+    """Poll until the question has ended. `number` is to have been typed for the first choice. Raises: Failed."""
     until = time.monotonic() + body["expires_in"] + GRACE_SECONDS
     path = f"/v1/interactions/{question_id}?wait={HOLD_SECONDS}"
     while time.monotonic() < until:
@@ -211,13 +263,16 @@ def wait(server: Server, question_id: str, body: dict[str, Any]) -> dict[str, An
         if (state.get("question"), state.get("choices")) != (body["question"], body["choices"]):
             raise Failed("the key belongs to another question, whose answer is not taken for this one")
         if state.get("status") != "pending":
-            return checked(state)
+            return checked(state, body, number)
         time.sleep(max(0.0, 2.0 - (time.monotonic() - polled_at)))  # noqa: TID251 -- the reply was not held back
     raise Failed("the server calls the question pending after its end")
 
 
-def checked(state: dict[str, Any]) -> dict[str, Any]:
+def checked(state: dict[str, Any], body: dict[str, Any], number: str | None) -> dict[str, Any]:
     """Return the state of a question that has ended, if it makes sense. Raises: Failed."""
+    covered = {name: body[name] for name in SIGNED_FIELDS if name in body}
+    if covered.keys() - {"question", "choices"} and state.get("status") == "answered":
+        check_receipt(state, covered, number)
     status, index, choices = state.get("status"), state.get("choice_index"), state["choices"]
     if status == "answered":
         if not isinstance(index, int) or not 0 <= index < len(choices) or state.get("choice") != choices[index]:
@@ -225,6 +280,26 @@ def checked(state: dict[str, Any]) -> dict[str, Any]:
     elif status not in ("expired", "cancelled") or index is not None:
         raise Failed("the question's state makes no sense")
     return state
+
+
+def check_receipt(state: dict[str, Any], covered: dict[str, Any], number: str | None) -> None:
+    """Check that a phone signed over all that was asked, as far as Python's own library can: not the signature itself.
+
+    Raises: Failed.
+    """
+    if state.get("digest") != hashlib.sha256(canonical(covered)).hexdigest():
+        raise Failed("the server does not know these details, so no phone has shown them")
+    receipt = state.get("receipt")
+    if (
+        state.get("answered_by") is None
+        and receipt is None
+        and os.environ.get("REFLECTO_TOKEN", "").startswith("rfk_test_")
+    ):
+        return  # simulated, by whoever has this test token
+    if not isinstance(receipt, dict) or receipt.get("v") != 2:
+        raise Failed("no phone signed this answer together with the details of the question")
+    if number is not None and state.get("choice_index") == 0 and receipt.get("number") != number:
+        raise Failed("another number was typed than the one that was shown")
 
 
 def withdraw(server: Server, question_id: str, body: dict[str, Any]) -> None:
@@ -284,7 +359,7 @@ def write_outputs(outputs: dict[str, Any]) -> None:
     if not path:
         return
     with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123 -- nothing else of pathlib is needed
-        for name in ("choice", "index", "status", "id"):
+        for name in ("choice", "index", "status", "id", *(["comment"] if "comment" in outputs else [])):
             value = outputs.get(name)
             delimiter = f"reflecto-{uuid.uuid4()}"
             file.write(f"{name}<<{delimiter}\n{'' if value is None else value}\n{delimiter}\n")
@@ -306,7 +381,9 @@ def run() -> int:
         return 0
     state = ask(server)
     index = state.get("choice_index")
-    write_outputs({"choice": state.get("choice"), "index": index, "status": state["status"], "id": state.get("id")})
+    outputs = {"choice": state.get("choice"), "index": index, "status": state["status"], "id": state.get("id")}
+    said = state.get("comment")
+    write_outputs(outputs | ({"comment": said.get("text")} if isinstance(said, dict) else {}))
     if state["status"] != "answered":
         say("error" if fail_on != "nothing" else "notice", f"no answer: the question is {state['status']}")
         return 0 if fail_on == "nothing" else 1

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from reflecto.client.aio import AsyncReflecto
     from reflecto.client.approval import Denied, approve
+    from reflecto.client.details import diff_details, file_details, fit_details
     from reflecto.client.errors import (
         AlreadyAnswered,
         AnswerTimeout,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         TooManyRequests,
         Unreachable,
     )
+    from reflecto.client.given import Given
     from reflecto.client.proofs import verify
     from reflecto.client.results import (
         Answer,
@@ -53,8 +55,10 @@ if TYPE_CHECKING:
         ReminderSet,
         Sent,
         SentFile,
+        SignedComment,
     )
     from reflecto.client.sync import Reflecto
+    from reflecto.contract.details import CodeBlock, DetailField, DiffBlock, FieldsBlock, TextBlock
 
 __all__ = [
     "AlreadyAnswered",
@@ -65,11 +69,16 @@ __all__ = [
     "AuthenticationError",
     "BrokenContract",
     "Caveat",
+    "CodeBlock",
     "Conflict",
     "Delivery",
     "Denied",
+    "DetailField",
     "Device",
     "DeviceStatus",
+    "DiffBlock",
+    "FieldsBlock",
+    "Given",
     "IdempotencyMismatch",
     "InvalidFile",
     "InvalidKey",
@@ -93,19 +102,33 @@ __all__ = [
     "Sent",
     "SentFile",
     "ServerError",
+    "SignedComment",
+    "TextBlock",
     "TooManyRequests",
     "Unreachable",
     "__version__",
     "approve",
+    "diff_details",
+    "file_details",
+    "fit_details",
     "verify",
 ]
 
 _MODULES = {  # whatever is not here is an error
-    "AsyncReflecto": "aio",
-    "Denied": "approval",
-    "Reflecto": "sync",
-    "approve": "approval",
-    "verify": "proofs",
+    "AsyncReflecto": "client.aio",
+    "CodeBlock": "contract.details",
+    "Denied": "client.approval",
+    "DetailField": "contract.details",
+    "DiffBlock": "contract.details",
+    "FieldsBlock": "contract.details",
+    "Given": "client.given",
+    "Reflecto": "client.sync",
+    "TextBlock": "contract.details",
+    "approve": "client.approval",
+    "diff_details": "client.details",
+    "file_details": "client.details",
+    "fit_details": "client.details",
+    "verify": "client.proofs",
 } | dict.fromkeys(
     (
         "Answer",
@@ -120,8 +143,9 @@ _MODULES = {  # whatever is not here is an error
         "ReminderSet",
         "Sent",
         "SentFile",
+        "SignedComment",
     ),
-    "results",
+    "client.results",
 )
 
 
@@ -132,7 +156,7 @@ def __getattr__(name: str) -> object:
 
     if name == "__version__":
         return import_module("reflecto.version").version()
-    module = import_module(f"reflecto.client.{_MODULES.get(name, 'errors')}")
+    module = import_module(f"reflecto.{_MODULES.get(name, 'client.errors')}")
     found: object = getattr(module, name)
     globals()[name] = found  # the next use does not come here
     return found

@@ -319,7 +319,7 @@ def test_every_input_reaches_the_program_and_every_output_comes_from_it():
     for name in step["env"]:
         assert name in program or f'"{name.removeprefix("INPUT_")}"' in program
     assert {name: output["value"] for name, output in ACTION["outputs"].items()} == {
-        name: f"${{{{ steps.reflecto.outputs.{name} }}}}" for name in ("choice", "index", "status", "id")
+        name: f"${{{{ steps.reflecto.outputs.{name} }}}}" for name in ("choice", "index", "status", "id", "comment")
     }
     assert "token" not in step["run"].lower()
     assert json.dumps(step["run"]).count("${{") == 0

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.sending_server import SendingServer
+from tests.client.signing_phone import SigningPhone
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -16,12 +17,13 @@ SENDS = re.compile(r"\breflecto (?:send|file|ring|remind \")")
 
 
 def test_the_page_has_shell_blocks():
-    assert len(BLOCKS) == 6
+    assert len(BLOCKS) == 7
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: str(BLOCKS.index(block)))
 def test_each_shell_block_of_the_page_runs(sending: SendingServer, tmp_path: Path, block: str):
-    sending.on_poll = lambda _count: sending.answer(0)
+    phone = SigningPhone()
+    sending.on_poll = lambda _count: phone.answers_all(sending)
     (tmp_path / "report.csv").write_text("day,orders\n", "utf-8")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     ran = subprocess.run(

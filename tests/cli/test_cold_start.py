@@ -45,7 +45,7 @@ def test_sending_loads_no_large_library_no_cryptography_and_nothing_of_the_serve
     loaded = loaded_by("send", "Backup done")
     assert len(sending.accepted) == 1
     assert not (LARGE | OF_THE_SERVER | CRYPTOGRAPHY | OF_FILES) & loaded
-    assert len([name for name in loaded if name.startswith("reflecto.")]) < 47
+    assert len([name for name in loaded if name.startswith("reflecto.")]) < 51
 
 
 def test_a_hook_with_nothing_to_ask_loads_no_client():

@@ -15,6 +15,7 @@ from reflecto.cli.command_table import CommandTable
 from reflecto.cli.main import cli, main
 from tests.client.asker_server import TOKEN
 from tests.client.sending_server import SendingServer
+from tests.client.signing_phone import SigningPhone
 
 Output = pytest.CaptureFixture[str]
 
@@ -72,8 +73,10 @@ def test_a_table_of_commands_knows_only_what_is_in_it(group: str | tuple[str, ..
 def test_examples_of_what_is_sent_run_as_they_stand(
     words: tuple[str, ...], sending: SendingServer, tmp_path: Path, capsys: Output
 ):
-    sending.on_poll = lambda _count: sending.answer(0)
-    (tmp_path / "report.csv").write_text("day,orders\n", "utf-8")
+    phone = SigningPhone()
+    sending.on_poll = lambda _count: phone.answers_all(sending)
+    for name in ("report.csv", "change.diff", "drop.sql"):
+        (tmp_path / name).write_text("day,orders\n", "utf-8")
     (tmp_path / "deploy.sh").write_text("#!/bin/sh\n", "utf-8")
     (tmp_path / "deploy.sh").chmod(0o755)
     examples = examples_in(help_of(words, capsys))

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any
 
+from reflecto.contract.interactions import SIGNED_FIELDS
+from reflecto.crypto.answers import question_digest
+
 TOKEN = "rfk_live_" + "a" * 32
 OPENED_AT = 1_800_000_000  # the server's clock when a question is stored; no relation to the client's
 HOLD_MAX_SECONDS = 20
@@ -81,6 +84,7 @@ class AskerServer:
     """Its own questions, and a queue of faults for the next requests of each method."""
 
     def __init__(self) -> None:
+        self.token = TOKEN
         self.received: list[Received] = []
         self.prompts: list[dict[str, Any]] = []
         self.faults: dict[str, deque[Fault]] = {"POST": deque(), "GET": deque(), "DELETE": deque()}
@@ -88,6 +92,8 @@ class AskerServer:
         self.polls = 0
         self.holds_polls = False
         self.clock_offset_seconds: float | None = 0  # of its Date header; None leaves the header out
+        self.confirm_number = "07"
+        self.given: dict[str, dict[str, Any]] = {}  # by question: what it has beside the contract's four fields
         self._states: dict[str, dict[str, Any]] = {}
         self._by_key: dict[str, str] = {}
         self._changed = threading.Condition()
@@ -155,7 +161,7 @@ class AskerServer:
         return fault(lambda: self._handle(request)) if fault else self._handle(request)
 
     def _handle(self, request: Received) -> Reply:
-        if request.headers.get("authorization") != f"Bearer {TOKEN}":
+        if request.headers.get("authorization") != f"Bearer {self.token}":
             return Reply.json(401, {"error": "invalid_token"})
         if request.method == "POST" and request.path.endswith("/simulate"):
             return self._simulate(request.path.split("/")[3], request.json["choice"])
@@ -172,20 +178,28 @@ class AskerServer:
         if not fields["idempotency_key"]:
             return Reply.error(400, "invalid_idempotency_key")
         known = self._by_key.get(fields["idempotency_key"])
+        given: dict[str, Any] = {name: fields[name] for name in SIGNED_FIELDS if name in fields}
+        number = {"confirm_number": self.confirm_number} if given.get("confirm") == "number" else {}
         if known:
             state = self._states[known]
             headers = {"Idempotent-Replayed": "true"}
-            if (fields["question"], fields["choices"]) != (state["question"], state["choices"]):
+            if (fields["question"], fields["choices"], given) != (
+                state["question"],
+                state["choices"],
+                self.given[known],
+            ):
                 headers["Idempotency-Mismatch"] = "true"
-            return Reply.json(200, {"id": known, "expires_at": state["expires_at"]}, headers)
+            return Reply.json(200, {"id": known, "expires_at": state["expires_at"]} | number, headers)
         question_id = f"int_{len(self._states):032x}"
         self._by_key[fields["idempotency_key"]] = question_id
         empty = dict.fromkeys(("choice", "choice_index", "answered_at", "answered_by", "receipt"))
         times = {"created_at": OPENED_AT, "expires_at": OPENED_AT + fields["expires_in"]}
         asked = {"question": fields["question"], "choices": fields["choices"]}
-        self._states[question_id] = {"id": question_id, "status": "pending"} | asked | times | empty
+        digest = {"digest": question_digest(**asked, **given)} if given else {}
+        self._states[question_id] = {"id": question_id, "status": "pending"} | asked | times | empty | digest
+        self.given[question_id] = given
         self.prompts.append(fields)
-        return Reply.json(201, {"id": question_id, "expires_at": times["expires_at"]})
+        return Reply.json(201, {"id": question_id, "expires_at": times["expires_at"]} | number)
 
     def _poll(self, question_id: str, query: str) -> Reply:
         state = self._states[question_id]

@@ -29,7 +29,7 @@ def sending() -> Iterator[SendingServer]:
 
 
 def test_the_page_has_python_blocks():
-    assert len(BLOCKS) == 7
+    assert len(BLOCKS) == 8
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: str(BLOCKS.index(block)))

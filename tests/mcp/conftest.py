@@ -9,6 +9,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from reflecto.contract.devices import ANSWER_V2
 from tests.actors import DeviceActor, Program, enroll
 from tests.fakes import BOUND_SECONDS, FakeClock
 from tests.mcp.tapping import Person
@@ -31,7 +32,7 @@ async def server(tmp_path: Path, clock: FakeClock) -> AsyncIterator[RunningServe
 
 @pytest.fixture
 async def phone(server: RunningServer) -> DeviceActor:
-    return await enroll(server)
+    return await enroll(server, features=[ANSWER_V2])
 
 
 @pytest.fixture

@@ -1,9 +1,15 @@
 """A person with a phone: sees what comes to it, and taps."""
 
+from typing import Any, Final
+
 from reflecto.contract.envelopes import Envelope
+from reflecto.contract.interactions import SIGNED_FIELDS
+from reflecto.crypto.answers import question_digest
 from tests.actors import DeviceActor
 from tests.builders import NOW
 from tests.sync_reader import SyncReader
+
+SALT: Final = "AAECAwQFBgcICQoLDA0ODw"
 
 
 class Person:
@@ -19,9 +25,16 @@ class Person:
         assert envelope.type == kind, envelope
         return envelope
 
-    async def taps(self, prompt: Envelope, index: int = 0) -> None:
-        """Answer the question."""
+    async def taps(self, prompt: Envelope, index: int = 0, *, number: str | None = None, says: str = "") -> None:
+        """Answer the question, with what is typed for it."""
         question, choices = prompt.payload["question"], prompt.payload["choices"]
-        signature = self.phone.sign(prompt.id, question, choices, index, NOW)
-        answered = await self.phone.answer(prompt.id, index, signature=signature)
+        given = {name: prompt.payload[name] for name in SIGNED_FIELDS if name in prompt.payload}
+        if given:
+            digest = question_digest(question, choices, **given)
+            typed: dict[str, Any] = {"number": number} if number else {}
+            typed |= {"comment": {"text": says, "salt": SALT}} if says else {}
+            answered = await self.phone.answer_v2(prompt.id, digest, index, **typed)
+        else:
+            signature = self.phone.sign(prompt.id, question, choices, index, NOW)
+            answered = await self.phone.answer(prompt.id, index, signature=signature)
         assert answered.status_code == 200, answered.text

@@ -23,7 +23,10 @@ async def test_a_tap_on_the_phone_is_the_tools_result(connect: Connect, person: 
         "choice_index": 1,
         "answered_by": "Pixel",
         "answered_at": NOW,
+        "comment": None,
         "receipt_verified": True,
+        "verified": True,
+        "confirm_number": None,
         "poll_after_s": None,
         "next_step": "The person tapped 'Keep'. Act on exactly that choice.",
     }

@@ -62,7 +62,7 @@ async def test_a_server_that_goes_away_leaves_the_question_pending_as_far_as_is_
     question = await holding.client.create("Deploy?")
     server.stop()
     began = holding.clock.now
-    result = await holding.begin().for_answer(holding.client, question)
+    result = await holding.begin().for_answer(holding.client, question, is_new=True)
     assert (result.status, result.id, result.choice) == ("pending", question.id, None)
     assert "cannot reach" in result.next_step
     assert "never consent" in result.next_step
@@ -79,14 +79,14 @@ async def test_a_server_that_comes_back_within_the_hold_gives_the_answer(server:
             server.answer(1)
 
     holding.clock.on_pause = come_back
-    result = await holding.begin().for_answer(holding.client, question)
+    result = await holding.begin().for_answer(holding.client, question, is_new=True)
     assert (result.status, result.choice) == ("answered", "Deny")
 
 
 async def test_a_server_that_asks_for_patience_beyond_the_hold_is_not_hurried(server: AskerServer, holding: Holding):
     question = await holding.client.create("Deploy?")
     server.faults["GET"].extend(replying(Reply.error(503, "unavailable", {"Retry-After": "60"})) for _ in range(99))
-    result = await holding.begin().for_answer(holding.client, question)
+    result = await holding.begin().for_answer(holding.client, question, is_new=True)
     assert result.status == "pending"
     assert sorted(set(holding.reports)) == [0, 20, 40]
     assert len([request for request in server.received if request.method == "GET"]) == 1
@@ -95,7 +95,7 @@ async def test_a_server_that_asks_for_patience_beyond_the_hold_is_not_hurried(se
 async def test_progress_goes_on_in_trouble(server: AskerServer, holding: Holding):
     question = await holding.client.create("Deploy?")
     server.faults["GET"].extend(replying(Reply.error(503, "unavailable", {"Retry-After": "7"})) for _ in range(99))
-    await holding.begin().for_answer(holding.client, question)
+    await holding.begin().for_answer(holding.client, question, is_new=True)
     assert holding.reports == sorted(holding.reports)
     assert max(later - earlier for earlier, later in zip(holding.reports, holding.reports[1:], strict=False)) <= 25
 
@@ -104,4 +104,4 @@ async def test_a_reply_that_breaks_the_contract_is_no_answer_and_not_waited_out(
     question = await holding.client.create("Deploy?")
     server.on_poll = lambda _count: server.answer(0, choice="Deny")
     with pytest.raises(BrokenContract):
-        await holding.begin().for_answer(holding.client, question)
+        await holding.begin().for_answer(holding.client, question, is_new=True)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.actors import Program
+from tests.actors import DeviceActor, Program
 from tests.fakes import FakeClock
 from tests.mcp.calling import calling
 from tests.mcp.conftest import Connect
@@ -23,8 +23,8 @@ def decision_of(result: Any) -> Any:
 async def test_a_tap_on_allow_runs_it_with_the_input_that_was_shown(connect: Connect, person: Person):
     async with connect() as client, calling(client, "approve_tool_use", ASKED) as call:
         prompt = await person.sees()
-        assert prompt.payload["question"].startswith("Claude Code: Bash\n")
-        assert "npm publish" in prompt.payload["question"]
+        assert (prompt.payload["question"], prompt.payload["source"]["app"]) == ("Run a command?", "Claude Code")
+        assert "npm publish" in [block.get("text") for block in prompt.payload["details"]]
         assert prompt.payload["choices"] == ["Allow", "Deny"]
         await person.taps(prompt, 0)
         assert decision_of(await call) == {"behavior": "allow", "updatedInput": INPUT}
@@ -35,6 +35,25 @@ async def test_a_tap_on_deny_says_so_in_words(connect: Connect, person: Person):
         await person.taps(await person.sees(), 1)
         decision = decision_of(await call)
     assert (decision["behavior"], "denied" in decision["message"]) == ("deny", True)
+
+
+async def test_the_word_with_a_denial_is_what_the_agent_reads(connect: Connect, person: Person):
+    async with connect() as client, calling(client, "approve_tool_use", ASKED) as call:
+        await person.taps(await person.sees(), 1, says="Publish a beta first")
+        decision = decision_of(await call)
+    assert (decision["behavior"], "says: Publish a beta first" in decision["message"]) == ("deny", True)
+
+
+async def test_a_phone_that_does_not_know_details_is_asked_in_one_text(
+    connect: Connect, person: Person, phone: DeviceActor
+):
+    assert (await phone.call("PATCH", "/v1/devices/self", json={"features": []})).status_code == 200
+    async with connect() as client, calling(client, "approve_tool_use", ASKED) as call:
+        prompt = await person.sees()
+        assert "npm publish" in prompt.payload["question"]
+        assert "details" not in prompt.payload
+        await person.taps(prompt, 0)
+        assert decision_of(await call) == {"behavior": "allow", "updatedInput": INPUT}
 
 
 async def test_silence_is_a_denial_with_words_and_leaves_nothing_on_the_phone(

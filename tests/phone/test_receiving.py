@@ -78,7 +78,7 @@ def test_a_phone_of_an_older_version_reports_what_it_has_learned(tmp_path: Path,
             async with asyncio.timeout(20):
                 while not handset.phone.state.features:
                     await asyncio.to_thread(lambda: HTTP.get(f"{server.url}/healthz"))
-        assert saved_state(path).features == ("emergency",)
+        assert saved_state(path).features == ("answer_v2", "emergency")
 
     with ServerProcess(tmp_path / "data") as server:
         within(lambda: play(server))

@@ -14,11 +14,21 @@ from reflecto.phone import effects
 from reflecto.phone.connection import Connection, NoReplyError
 from reflecto.phone.inbox import Event, Tapped, advance
 from reflecto.phone.keyring import Keyring
-from reflecto.phone.lifecycle import WrongNumber
+from reflecto.phone.lifecycle import Verdict, WrongNumber
 from reflecto.phone.lines import LineWriter
 from reflecto.phone.muting import MutedBy
 from reflecto.phone.state import Answer, PhoneState
-from tests.phone.builders import END, NOW, SEED, asked, closed, id_of, identity, phone, question
+from tests.phone.builders import (
+    END,
+    NOW,
+    SEED,
+    asked,
+    closed,
+    id_of,
+    identity,
+    phone,
+    question,
+)
 
 GIVEN: Final[dict[str, Any]] = {
     "details": [{"kind": "code", "text": "make \u00fc"}],
@@ -115,6 +125,21 @@ def test_a_word_about_a_number_that_is_not_awaited_changes_nothing():
     state, told = play(phone(question(1)), WrongNumber(id_of("int", 1), 1), WrongNumber(id_of("int", 2), 1))
 
     assert (state, told) == (phone(question(1)), [])
+
+
+@pytest.mark.parametrize(
+    ("left", "verdict"),
+    [
+        (1, WrongNumber(id_of("int", 1), 1)),
+        (0, Verdict(id_of("int", 1), "cancelled", reason="wrong_number")),
+    ],
+)
+async def test_the_server_s_word_on_a_number_is_understood(left: int, verdict: object):
+    body = {"error": {"code": "wrong_number", "message": "no", "details": {"tries_left": left}}}
+    transport = httpx.MockTransport(lambda _: httpx.Response(403, json=body))
+    async with httpx.AsyncClient(transport=transport) as http:
+        answer = Answer(0, 1, "c2lnbmVk", v=2, number="70")
+        assert await Connection(http, identity()).send_answer(id_of("int", 1), answer) == verdict
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,15 @@ import anyio
 from reflecto.agents.asking import NotAskedError
 from reflecto.client.aio import AsyncReflecto
 from reflecto.client.errors import ReflectoError
+from reflecto.client.given import Given
 from reflecto.client.results import Question
 
 KEEP_SECONDS: Final = 30.0  # an agent repeats a failed call after it was told of the failure and has thought
 WITHDRAW_SECONDS: Final = 2.0  # at the end of the process; clients kill one that takes longer
+
+
+def _nothing_given() -> Given:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,7 @@ class Content:
     expires_in: int
     tether: int | None = None
     call_id: str | None = None  # of the tool's call that is asked about, where the agent names it
+    given: Given = field(default_factory=_nothing_given)
 
 
 @dataclass(eq=False, slots=True)
@@ -66,6 +72,7 @@ class KeptQuestion:
             idempotency_key=key,
             timeout=timeout_seconds,
             tether=self.content.tether,
+            **self.content.given,
         )
         return self.question
 

@@ -10,6 +10,7 @@ from typing import Final
 import anyio
 from mcp.server.stdio import stdio_server
 
+from reflecto.agents.asked_here import AskedHere
 from reflecto.agents.kept_questions import KeptQuestions
 from reflecto.agents.mcp_server import build_server
 from reflecto.agents.tool_calls import Caller
@@ -37,8 +38,9 @@ async def serve_stdio(url: str, token: str) -> None:
     """
     clock = _RealTime()
     kept_questions = KeptQuestions(clock.pause)
+    asked = AskedHere()
     async with AsyncReflecto(url, token) as client:
-        server = build_server(lambda _: Caller("", client, str(Path.cwd())), clock, lambda _: kept_questions)
+        server = build_server(lambda _: Caller("", client, str(Path.cwd()), asked), clock, lambda _: kept_questions)
         leaving = _leave_on_signals(kept_questions)
         try:
             async with stdio_server() as (reading, writing):

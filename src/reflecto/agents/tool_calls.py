@@ -2,20 +2,37 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, cast
 
 import msgspec
 
 from reflecto.agents import tool_models as models
-from reflecto.agents.asking import Asked, NotAskedError, ask_and_wait, ask_until_ended
+from reflecto.agents.asked_here import AskedHere
+from reflecto.agents.asking import PLAIN_ONLY_CODES, Asked, ask_and_wait, ask_until_ended
 from reflecto.agents.claude_code import AGENT, TURN
-from reflecto.agents.hook_call import TETHER_SECONDS
+from reflecto.agents.hook_call import TETHER_SECONDS, Prompt
 from reflecto.agents.kept_questions import Content, KeptQuestion, QuestionKeeper
-from reflecto.agents.permission import DENIED, permission_call
-from reflecto.agents.tool_wait import HOLD_SECONDS, Report, ToolWait, WaitClock, answered_result, closed_result
+from reflecto.agents.permission import DENIED, DENIED_SAYING, permission_call
+from reflecto.agents.tool_wait import (
+    HOLD_SECONDS,
+    Report,
+    ToolWait,
+    WaitClock,
+    answered_result,
+    closed_result,
+    pending_result,
+)
 from reflecto.client.aio import AsyncReflecto
-from reflecto.client.errors import AlreadyAnswered, QuestionCancelled, QuestionExpired, ReflectoError, Unreachable
+from reflecto.client.errors import (
+    AlreadyAnswered,
+    ApiError,
+    QuestionCancelled,
+    QuestionExpired,
+    ReflectoError,
+    Unreachable,
+)
+from reflecto.client.given import Given
 from reflecto.client.results import Caveat, Delivery, Question
 
 PERMISSION_SECONDS: Final = 600  # Claude Code waits for its permission tool as long as that takes
@@ -30,6 +47,7 @@ class Caller:
     name: str
     client: AsyncReflecto
     folder: str = ""  # where the agent works, as far as known
+    asked: AskedHere = field(default_factory=AskedHere)  # questions whose answers can be checked against what was asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +79,14 @@ class _ToolQuestion:
             question = await self.kept.ask(key, self.tool_wait.seconds_left)
         else:
             question = await self._ask_within(key, self.reply_seconds)
+        self.call.caller.asked.keep(question)
         return Asked(question.id)
 
     async def wait(self) -> models.QuestionResult:
-        return await self.tool_wait.for_answer(self.call.caller.client, self.kept.asked())
+        asked = self.kept.asked()
+        if asked.confirm_number is not None:  # it has to be shown before it can be typed
+            return pending_result(asked, None)
+        return await self.tool_wait.for_answer(self.call.caller.client, asked, is_new=True)
 
     async def withdraw(self) -> models.QuestionResult:
         return await cancel_question(self.call, models.CancelQuestion(id=self.kept.asked().id))
@@ -87,7 +109,14 @@ class _ToolQuestion:
 async def ask_user(call: ToolCall, arguments: models.AskUser) -> models.QuestionResult:
     """Ask, and wait for the tap. A call that repeats one whose result was lost finds its question."""
     wait = call.wait()
-    content = Content(call.caller.name, arguments.question, arguments.choices, arguments.expires_in, arguments.tether)
+    content = Content(
+        call.caller.name,
+        arguments.question,
+        arguments.choices,
+        arguments.expires_in,
+        arguments.tether,
+        given=arguments.given(),
+    )
     async with call.kept_questions.asking(content, call.caller.client, HOLD_SECONDS) as kept:
         return await ask_and_wait(_ToolQuestion(call, kept, wait), kept.key)
 
@@ -100,16 +129,9 @@ async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> 
         "tool_input": arguments.input,
         "cwd": call.caller.folder,
     }
-    prompt = permission_call(AGENT, event, TURN).prompts[0].plain
-    if prompt is None:
-        raise NotAskedError
-    content = Content(
-        call.caller.name, prompt.question, prompt.choices, PERMISSION_SECONDS, TETHER_SECONDS, arguments.tool_use_id
-    )
-    wait = call.wait(PERMISSION_SECONDS)
+    (prompt,) = permission_call(AGENT, event, TURN).prompts
     try:
-        async with call.kept_questions.asking(content, call.caller.client, PERMISSION_SECONDS) as kept:
-            result = await ask_until_ended(_ToolQuestion(call, kept, wait, REPLY_SECONDS), kept.key)
+        result = await _ask_permission(call, prompt, arguments.tool_use_id)
     except ReflectoError as error:
         return models.PermissionDecision(
             behavior="deny", message=f"Nobody could be asked ({error}), so it is not allowed."
@@ -117,13 +139,38 @@ async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> 
     if result.status != "answered":
         return models.PermissionDecision(behavior="deny", message=f"{UNANSWERED} ({result.status})")
     if result.choice_index != 0:
-        return models.PermissionDecision(behavior="deny", message=DENIED)
+        said = DENIED_SAYING.format(comment=result.comment) if result.comment else DENIED
+        return models.PermissionDecision(behavior="deny", message=said)
     return models.PermissionDecision(behavior="allow", updatedInput=arguments.input)
+
+
+async def _ask_permission(call: ToolCall, prompt: Prompt, tool_use_id: str | None) -> models.QuestionResult:
+    """Return how the question ended. Where its details cannot be shown it is asked in one text.
+
+    Raises: ReflectoError.
+    """
+    content = Content(
+        call.caller.name,
+        prompt.question,
+        prompt.choices,
+        PERMISSION_SECONDS,
+        TETHER_SECONDS,
+        tool_use_id,
+        given=cast("Given", dict(prompt.given)),
+    )
+    wait = call.wait(PERMISSION_SECONDS)
+    try:
+        async with call.kept_questions.asking(content, call.caller.client, PERMISSION_SECONDS) as kept:
+            return await ask_until_ended(_ToolQuestion(call, kept, wait, REPLY_SECONDS), kept.key)
+    except ApiError as error:
+        if prompt.plain is None or error.code not in PLAIN_ONLY_CODES:
+            raise
+    return await _ask_permission(call, prompt.plain, tool_use_id)
 
 
 async def wait_for_answer(call: ToolCall, arguments: models.WaitForAnswer) -> models.QuestionResult:
     """Wait for the tap on a question that was asked before."""
-    return await call.wait().for_answer(call.caller.client, arguments.id)
+    return await call.wait().for_answer(call.caller.client, call.caller.asked.find(arguments.id), is_new=False)
 
 
 async def cancel_question(call: ToolCall, arguments: models.CancelQuestion) -> models.QuestionResult:
@@ -134,7 +181,7 @@ async def cancel_question(call: ToolCall, arguments: models.CancelQuestion) -> m
     except QuestionExpired as expired:
         return closed_result(expired)
     except AlreadyAnswered:
-        answer = (await client.get(arguments.id)).answer
+        answer = (await client.get(call.caller.asked.find(arguments.id))).answer
         if answer is None:
             raise
         return answered_result(answer)

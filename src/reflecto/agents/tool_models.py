@@ -8,7 +8,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from reflecto.client.given import Given
+from reflecto.contract.details import Details, Source
 from reflecto.contract.devices import DeviceClass, DeviceType
+from reflecto.contract.interactions import SIGNED_FIELDS, Commenting, Confirm, Danger
 from reflecto.contract.limits import (
     CHOICES_MAX,
     CHOICES_MIN,
@@ -79,6 +82,34 @@ class AskUser(Arguments, frozen=True, kw_only=True):
             "by default it stays. Waiting is ask_user and wait_for_answer, not the time between them."
         ),
     ] = None
+    details: Annotated[
+        Details | None,
+        Meta(
+            description="What the person has to see before they decide, whole: up to 12 blocks, together at most 48 "
+            "KiB. kind code for a command or a file, diff for a unified diff (its label is the path), text for prose, "
+            "fields for names and values. The question then need not repeat them."
+        ),
+    ] = None
+    source: Annotated[Source | None, Meta(description="What you are: program, machine, place, session.")] = None
+    danger: Annotated[
+        Danger | None, Meta(description="high if a wrong tap would do harm that cannot be undone; the phone says so.")
+    ] = None
+    confirm: Annotated[
+        Confirm | None,
+        Meta(
+            description="How the first choice is tapped: tap (the default), hold (for a second), or number: the result "
+            "comes at once, with a number to show to the person at this computer, which they type on the phone."
+        ),
+    ] = None
+    comment: Annotated[
+        Commenting | None, Meta(description="optional: the person may add a word to the tap; it is in the result.")
+    ] = None
+
+    def given(self) -> Given:
+        """Return those of the last five that were given, as the client takes them."""
+        named = {name: getattr(self, name) for name in SIGNED_FIELDS}
+        given: Given = msgspec.to_builtins({name: value for name, value in named.items() if value is not None})
+        return given
 
 
 class ApproveToolUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,9 +223,21 @@ class QuestionResult(msgspec.Struct, frozen=True, kw_only=True):
     choice_index: Annotated[int | None, Meta(description="Its place among the choices, from 0.")] = None
     answered_by: Annotated[str | None, Meta(description="The label of the phone it was tapped on.")] = None
     answered_at: Annotated[int | None, Meta(description="Unix seconds.")] = None
+    comment: Annotated[str | None, Meta(description="What the person said with the tap; follow it.")] = None
     receipt_verified: Annotated[
         bool, Meta(description="The phone signed this answer to this question, and the signature is valid.")
     ] = False
+    verified: Annotated[
+        bool,
+        Meta(
+            description="It is also signed over everything that was asked here; false where another process asked, "
+            "so that the server's word for that had to do."
+        ),
+    ] = False
+    confirm_number: Annotated[
+        str | None,
+        Meta(description="Only when pending: show it to the person at this computer, who types it on the phone."),
+    ] = None
     poll_after_s: Annotated[
         int | None, Meta(description="Only when pending: call wait_for_answer after so many seconds.")
     ] = None

@@ -18,6 +18,11 @@ Report = Callable[[float, str], Awaitable[None]]  # seconds since the call began
 
 _NOT_CONSENT: Final = "that is not approval: do not do what was asked about"
 _WAIT_ON: Final = "Call wait_for_answer with this id now, and again for as long as the status is pending."
+_CANCELLED: Final = {
+    "abandoned": "Nobody waited for the question",
+    "dismissed": "The person refused the question",
+    "wrong_number": "The number was typed wrong twice",
+}
 _ASKED: Final = "The question is on the person's phone"
 _WAITING: Final = "Still waiting for the person's tap"
 
@@ -50,10 +55,9 @@ class ToolWait:
         """How many seconds the call may still take, 0 or more."""
         return max(0.0, self.until - self.clock.now())
 
-    async def for_answer(self, client: AsyncReflecto, asked: Question | str) -> QuestionResult:
+    async def for_answer(self, client: AsyncReflecto, asked: Question | str, *, is_new: bool) -> QuestionResult:
         """Return how the question ended, or that it is pending. Raises: ReflectoError."""
-        question_id = asked.id if isinstance(asked, Question) else asked
-        saying = _ASKED if isinstance(asked, Question) else _WAITING
+        saying = _ASKED if is_new else _WAITING
         trouble: ReflectoError | None = None
         quiet_until = 0.0
         while True:
@@ -75,11 +79,12 @@ class ToolWait:
                 trouble = error
                 quiet_until = self.clock.now() + (error.retry_after or _POLL_AFTER_SECONDS)
             if self.clock.is_stopping or not self.seconds_left:
-                return pending_result(question_id, trouble)
+                return pending_result(asked, trouble)
 
 
 def answered_result(answer: Answer) -> QuestionResult:
-    """Return the result of an answered question; its `next_step` names the choice."""
+    """Return the result of an answered question; its `next_step` names the choice, and the word that came with it."""
+    said = f" and said: {answer.comment!r}" if answer.comment else ""
     return QuestionResult(
         status="answered",
         id=answer.question_id,
@@ -87,19 +92,24 @@ def answered_result(answer: Answer) -> QuestionResult:
         choice_index=answer.index,
         answered_by=answer.answered_by.label if answer.answered_by else None,
         answered_at=answer.answered_at,
+        comment=answer.comment,
         receipt_verified=answer.receipt is not None,  # the client returns none that does not verify
-        next_step=f"The person tapped {answer.choice!r}. Act on exactly that choice.",
+        verified=answer.verified,
+        next_step=f"The person tapped {answer.choice!r}{said}. Act on exactly that choice.",
     )
 
 
-def pending_result(question_id: str, trouble: ReflectoError | None) -> QuestionResult:
-    """Return that nobody has answered yet, as far as is known."""
+def pending_result(asked: Question | str, trouble: ReflectoError | None) -> QuestionResult:
+    """Return that nobody has answered yet, as far as is known, with the number to show where there is one."""
     unsure = f" (as far as is known: {trouble})" if trouble else ""
+    number = asked.confirm_number if isinstance(asked, Question) else None
+    show = f"Show the number {number} to the person at this computer: they type it on the phone. " if number else ""
     return QuestionResult(
         status="pending",
-        id=question_id,
+        id=asked.id if isinstance(asked, Question) else asked,
+        confirm_number=number,
         poll_after_s=_POLL_AFTER_SECONDS,
-        next_step=f"Nobody has answered yet{unsure}; silence is never consent. {_WAIT_ON}",
+        next_step=f"{show}Nobody has answered yet{unsure}; silence is never consent. {_WAIT_ON}",
     )
 
 
@@ -108,6 +118,6 @@ def closed_result(closed: QuestionClosed) -> QuestionResult:
     if closed.code == "expired":
         said = f"Nobody answered in time; {_NOT_CONSENT}. Ask again only if it still has to be decided."
         return QuestionResult(status="expired", id=closed.question_id, next_step=said)
-    abandoned = isinstance(closed, QuestionCancelled) and closed.reason == "abandoned"
-    said = f"{'Nobody waited for the question' if abandoned else 'The question was withdrawn'}; {_NOT_CONSENT}."
+    reason = closed.reason if isinstance(closed, QuestionCancelled) else None
+    said = f"{_CANCELLED.get(reason or '', 'The question was withdrawn')}; {_NOT_CONSENT}."
     return QuestionResult(status="cancelled", id=closed.question_id, next_step=said)

@@ -3,14 +3,15 @@
 import sys
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from reflecto.cli.connection import connection_options, find_connection, warn_if_exposed
 from reflecto.cli.interruption import Interrupted, signals_interrupt
 from reflecto.cli.progress_line import ProgressLine
-from reflecto.cli.question_view import Asking, show_answer, show_failure, show_interruption
+from reflecto.cli.question_fields import QuestionFields, question_field_options
+from reflecto.cli.question_view import Asking, show_answer, show_failure, show_interruption, show_number
 from reflecto.cli.streams import read_standard_input
 from reflecto.cli.times import duration_seconds
 
@@ -26,6 +27,8 @@ Examples:
   reflecto ask "Deploy to production?" && ./deploy.sh
   reflecto ask "PR 482 is green" -c Merge -c Wait -c Close
   echo "Restart the database?" | reflecto ask - --expires-in 1h30m --json
+  cat change.diff | reflecto ask "Merge this?" --diff - --comment
+  reflecto ask "Drop table users?" --detail-file drop.sql --danger high --confirm number
 """
 EXIT_CODES: Final = """\b
 Exit codes:
@@ -33,7 +36,8 @@ Exit codes:
   1  another choice was tapped       6  the token is not valid
   2  bad usage or bad input          7  refused: no phone, a limit, not allowed
   3  expired without an answer       8  the key belongs to another question
-  4  withdrawn                       9  anything else
+  4  withdrawn or refused            9  anything else
+  11 no phone is proven to have answered this question
   129, 130, 143  stopped by SIGHUP, Ctrl-C, SIGTERM; the question is withdrawn
 """
 
@@ -64,6 +68,7 @@ Exit codes:
     show_default=True,
     help="How long to try a server that cannot be reached. Once it has the question, waiting goes on to its end.",
 )
+@question_field_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the label.")
 @connection_options
 def ask(
@@ -78,6 +83,7 @@ def ask(
     config_file: Path | None,
     *,
     as_json: bool,
+    **fields: Any,
 ) -> int:
     """Ask QUESTION on the owner's phones, wait for the tap and print the chosen label.
 
@@ -87,17 +93,19 @@ def ask(
     from reflecto.client.errors import ReflectoError
     from reflecto.client.sync import Reflecto
 
-    asking = Asking(choices or None, expires_in, str(uuid.uuid4()) if key is None else key, tether=tether)
+    asking = Asking(choices or None, expires_in, str(uuid.uuid4()) if key is None else key, {}, tether=tether)
     try:
-        if question == token == "-":
-            raise click.UsageError("only one of QUESTION and --token can come from standard input")
+        extras = QuestionFields(**fields)
+        if [question == "-", token == "-", extras.reads_standard_input].count(True) > 1:
+            raise click.UsageError("only one of QUESTION, --token and a file can come from standard input")
         connection = find_connection(url, token, config_file)
         asking.text = _read_question(question)
+        asking.given = extras.read()
         warn_if_exposed(connection.url)
         with Reflecto(
             connection.url, connection.token, retry_for=retry_for, on_trouble=asking.note_trouble
         ) as reflecto:
-            answer = _ask(reflecto, asking)
+            answer = _ask(reflecto, asking, as_json=as_json)
     except Interrupted as interrupted:
         return show_interruption(interrupted, asking, as_json=as_json)
     except (ReflectoError, click.UsageError) as error:
@@ -111,10 +119,11 @@ def _read_question(argument: str) -> str:
     return read_standard_input(_QUESTION_READ_CHARS, "the question").rstrip("\r\n")
 
 
-def _ask(reflecto: "Reflecto", asking: Asking) -> "Answer":
+def _ask(reflecto: "Reflecto", asking: Asking, *, as_json: bool) -> "Answer":
     with signals_interrupt(), ProgressLine(sys.stderr, asking.line) as line:
         try:
             asking.question = _create(reflecto, asking)
+            show_number(asking.question, as_json=as_json)
             return reflecto.wait(asking.question)
         except Interrupted:
             line.clear()
@@ -130,6 +139,7 @@ def _create(reflecto: "Reflecto", asking: Asking, timeout: float | None = None) 
         idempotency_key=asking.key,
         timeout=timeout,
         tether=asking.tether,
+        **asking.given,
     )
 
 

@@ -10,12 +10,14 @@ import click
 
 from reflecto.cli.exits import Exit, exit_code_of, report, say
 from reflecto.cli.interruption import Interrupted
-from reflecto.cli.output import failure_fields
+from reflecto.cli.output import failure_fields, put
+from reflecto.cli.progress_line import aside
 from reflecto.contract.visibility import visible
 from reflecto.terminal.times import duration
 
 if TYPE_CHECKING:
     from reflecto.client.errors import ReflectoError
+    from reflecto.client.given import Given
     from reflecto.client.results import Answer, Question
 
 _NO_ANSWER: Final[dict[str, Any]] = {
@@ -36,6 +38,7 @@ class Asking:
     choices: tuple[str, ...] | None
     expires_in: int | None
     key: str
+    given: "Given"
     text: str = ""
     question: "Question | None" = None
     trouble: "ReflectoError | None" = None
@@ -53,7 +56,8 @@ class Asking:
         left = f"{duration(question.deadline - time.monotonic())} left" if question else ""
         if trouble:
             return visible(" ".join(filter(None, ("Trying again,", f"{left}:" if left else "", str(trouble)))))
-        return f"Waiting for the tap, {left}. Ctrl-C withdraws the question." if left else ""
+        number = f" and {question.confirm_number}" if question and question.confirm_number else ""
+        return f"Waiting for the tap{number}, {left}. Ctrl-C withdraws the question." if left else ""
 
     def can_resume_after(self, error: Exception) -> bool:
         """Tell whether asking again with the same key may still get the answer."""
@@ -62,6 +66,18 @@ class Asking:
         if isinstance(error, ReflectoError) and error.idempotency_key:
             return True
         return self.question is not None and isinstance(error, (ServerError, TooManyRequests, Unreachable))
+
+
+def show_number(question: "Question", *, as_json: bool) -> None:
+    """Show the number that the person is to type on the phone, where there is one: to a person, and with --json."""
+    if question.confirm_number is None:
+        return
+    if as_json:  # a line of its own, at once: the other one comes with the answer
+        pending = {"status": "pending", "id": question.id, "confirm_number": question.confirm_number}
+        put(json.dumps(pending))
+        sys.stdout.flush()
+    with aside():
+        say(f"Type {question.confirm_number} on the phone to choose {visible(question.choices[0])}.")
 
 
 def show_answer(answer: "Answer", *, as_json: bool) -> int:
@@ -77,10 +93,12 @@ def show_answer(answer: "Answer", *, as_json: bool) -> int:
             "answered_at": answer.answered_at,
             "receipt_verified": answer.receipt is not None,  # the client returns none that does not verify
         }
-        click.echo(json.dumps(fields))
+        click.echo(json.dumps(fields | ({"comment": answer.comment} if answer.comment else {})))
     else:
         # The asker's own label, so a script gets it to the letter.
         click.echo(visible(answer.choice) if sys.stdout.isatty() else answer.choice)
+        if answer.comment:
+            say(f"Comment: {visible(answer.comment)}")
     return Exit.FIRST_CHOICE if answer.is_first_choice else Exit.OTHER_CHOICE
 
 
@@ -92,7 +110,9 @@ def show_failure(error: Exception, asking: Asking, *, as_json: bool) -> int:
     if not as_json:
         return report(error, f"; --key {asking.key} finds the question again" if can_resume else "")
     if isinstance(error, QuestionClosed):
-        click.echo(json.dumps(_NO_ANSWER | {"status": error.code, "id": error.question_id}))
+        reason = getattr(error, "reason", None)
+        ended = {"status": error.code, "id": error.question_id} | ({"reason": reason} if reason else {})
+        click.echo(json.dumps(_NO_ANSWER | ended))
         return error.exit_code
     fields = failure_fields(error)
     if can_resume:

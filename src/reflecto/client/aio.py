@@ -2,25 +2,26 @@
 
 import random
 import time
-import uuid
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, Self, TypeVar, Unpack
 
 import anyio
 import httpx
 
 from reflecto.client import flows, outgoing, sending, sent_replies
 from reflecto.client.async_network import AsyncNetwork
+from reflecto.client.believing import Trust
 from reflecto.client.errors import NotFound, ReflectoError
 from reflecto.client.files import read_document, text_of
 from reflecto.client.flows import Flow, Outcome, Pause
+from reflecto.client.given import Given, check_number_is_shown
 from reflecto.client.outgoing import Actions, Devices
 from reflecto.client.proofs import read_pins
-from reflecto.client.protocol import REQUEST_TIMEOUT_SECONDS, Draft, HttpReply, HttpRequest
+from reflecto.client.protocol import REQUEST_TIMEOUT_SECONDS, Draft, HttpReply, HttpRequest, is_test_token
 from reflecto.client.results import (
     Answer,
     DeviceStatus,
@@ -75,7 +76,7 @@ class AsyncReflecto:
         self._network = AsyncNetwork(url, token, transport, clock, connect_timeout)
         self.url = self._network.url
         self._rules = RetryRules(give_up_seconds=retry_for, jitter=jitter)
-        self._pins = read_pins(signing_keys)
+        self._trust = Trust(read_pins(signing_keys), is_test=is_test_token(token))
         self._on_trouble = on_trouble
         self._clock = clock
         self._sleep = sleep
@@ -105,10 +106,12 @@ class AsyncReflecto:
         timeout: float | None = None,  # noqa: ASYNC109 -- a timeout of its own leaves the question open
         on_pending: Callable[[Question], None] | None = None,
         tether: int | None = None,
+        **given: Unpack[Given],
     ) -> Answer:
         """Ask on the owner's phones and wait for the tap, as `Reflecto.ask`. Cancelled, it withdraws the question."""
+        check_number_is_shown(given, on_pending)
         give_up_at = None if timeout is None else self._clock() + timeout
-        draft = _draft(question, choices, expires_in, idempotency_key, tether)
+        draft = Draft.make(question, choices, expires_in, idempotency_key, tether, given)
         asked: Question | None = None
         try:
             asked = await self._create(draft, timeout)
@@ -130,9 +133,10 @@ class AsyncReflecto:
         idempotency_key: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 -- the same
         tether: int | None = None,
+        **given: Unpack[Given],
     ) -> Question:
         """Ask without waiting, as `Reflecto.create`."""
-        return await self._create(_draft(question, choices, expires_in, idempotency_key, tether), timeout)
+        return await self._create(Draft.make(question, choices, expires_in, idempotency_key, tether, given), timeout)
 
     async def wait(
         self,
@@ -141,12 +145,12 @@ class AsyncReflecto:
     ) -> Answer:
         """Wait for the answer, as `Reflecto.wait`."""
         return await self._run(
-            flows.wait(asked, now=self._clock(), timeout_seconds=timeout, rules=self._rules, pins=self._pins)
+            flows.wait(asked, now=self._clock(), timeout_seconds=timeout, rules=self._rules, trust=self._trust)
         )
 
-    async def get(self, question_id: str) -> QuestionState:
+    async def get(self, asked: Question | str) -> QuestionState:
         """Read where a question stands, as `Reflecto.get`."""
-        return await self._run(flows.get(question_id, now=self._clock(), rules=self._rules, pins=self._pins))
+        return await self._run(flows.get(asked, now=self._clock(), rules=self._rules, trust=self._trust))
 
     async def cancel(
         self,
@@ -160,7 +164,9 @@ class AsyncReflecto:
     async def simulate(self, asked: Question | str, choice: str) -> Answer:
         """Tap on a question of a test token, as `Reflecto.simulate`."""
         question_id = asked.id if isinstance(asked, Question) else asked
-        return await self._run(flows.simulate(question_id, choice, now=self._clock(), rules=self._rules))
+        return await self._run(
+            flows.simulate(question_id, choice, now=self._clock(), rules=self._rules, trust=self._trust)
+        )
 
     async def send(
         self,
@@ -295,9 +301,3 @@ class AsyncReflecto:
         except StopIteration as done:
             result: T = done.value
             return result
-
-
-def _draft(
-    question: str, choices: Sequence[str] | None, expires_in: int | None, key: str | None, tether: int | None
-) -> Draft:
-    return Draft.make(question, choices, expires_in, str(uuid.uuid4()) if key is None else key, tether)

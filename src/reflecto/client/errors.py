@@ -112,8 +112,9 @@ class ForeignReply(BrokenContract):
 
 
 class InvalidReceipt(BrokenContract):
-    """The receipt's signature does not prove this answer."""
+    """The receipt does not prove this answer to this question; there is none where there has to be one."""
 
+    exit_code = 11
     code = "invalid_receipt"
 
 
@@ -213,10 +214,11 @@ class QuestionExpired(QuestionClosed):
 
 
 class QuestionCancelled(QuestionClosed):
-    """The question was withdrawn.
+    """The question was ended without an answer.
 
-    `reason` is `withdrawn`, `abandoned` (nobody waited for it, see `tether`), `revoked` (its token was), or one that
-    this version does not know; None where the server told none.
+    `reason` is `withdrawn`, `abandoned` (nobody waited for it, see `tether`), `revoked` (its token was), `dismissed`
+    (refused on the phone), `wrong_number` (typed wrong twice), or one that this version does not know; None where the
+    server told none.
     """
 
     exit_code = 4

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from reflecto.client import errors
-from reflecto.client.proofs import check_pinned
+from reflecto.client.believing import NOBODY_NAMED, Trust
 from reflecto.client.protocol import (
     HOLD_MAX_SECONDS,
     Draft,
@@ -30,6 +30,13 @@ from reflecto.contract.limits import EXPIRES_IN_MAX_SECONDS
 GRACE_SECONDS: Final = 30.0  # after a question's end: an answer at the last moment may still have to be fetched
 _POLL_PAUSE_SECONDS: Final = 1.0  # between polls that are not held back, where the server names no pause
 _OVERRUN_SECONDS: Final = 2.0  # how late a reply that was held back to the last moment may arrive
+
+_CANCELLED: Final = {  # by reason
+    "abandoned": "nobody waited for the question",
+    "revoked": "the token was revoked",
+    "dismissed": "the question was refused on the phone",
+    "wrong_number": "the number was typed wrong twice",
+}
 
 T = TypeVar("T")
 
@@ -68,12 +75,13 @@ def create(draft: Draft, *, now: float, timeout_seconds: float | None, rules: Re
 
     Raises: ApiError, IdempotencyMismatch, BrokenContract, Unreachable.
     """
+    wants_number = draft.given.get("confirm") == "number"
     give_up_at = math.inf if timeout_seconds is None else now + timeout_seconds
     failures: list[errors.ReflectoError] = []
     try:
         (created, replayed), reply, now = yield from try_until(
             partial(within, create_request(draft), give_up_at),
-            read_created,
+            partial(read_created, wants_number=wants_number),
             now=now,
             until=min(now + rules.give_up_seconds, give_up_at),
             rules=rules,
@@ -85,7 +93,16 @@ def create(draft: Draft, *, now: float, timeout_seconds: float | None, rules: Re
         raise
     # A new question's time starts now. That of an older one is the server's to tell.
     left = _seconds_left(created.expires_at, reply, EXPIRES_IN_MAX_SECONDS) if replayed else draft.expires_in_seconds
-    return Question(created.id, draft.question, draft.choices, created.expires_at, replayed, deadline=now + left)
+    return Question(
+        created.id,
+        draft.question,
+        draft.choices,
+        created.expires_at,
+        replayed,
+        deadline=now + left,
+        confirm_number=created.confirm_number or None,
+        given=draft.given,
+    )
 
 
 def wait(
@@ -94,14 +111,17 @@ def wait(
     now: float,
     timeout_seconds: float | None,
     rules: RetryRules,
-    pins: frozenset[str] | None = None,
+    trust: Trust = NOBODY_NAMED,
 ) -> Flow[Answer]:
-    """Poll until the question ends, through restarts and lost connections. `pins`: whose signature an answer needs.
+    """Poll until the question ends, through restarts and lost connections. `trust`: whose answer is taken.
 
     Raises: QuestionExpired, QuestionCancelled, AnswerTimeout, ApiError, BrokenContract, IdempotencyMismatch,
     Unreachable.
     """
     question_id = asked.id if isinstance(asked, Question) else asked
+    read = partial(
+        read_state, question_id=question_id, asked=asked if isinstance(asked, Question) else None, trust=trust
+    )
     give_up_at = math.inf if timeout_seconds is None else now + timeout_seconds
     # `ends_at` bounds how long a lost server is looked for. Its own word that the question is pending outweighs it,
     # since a Date header may be wrong; only the question's whole lifetime bounds that.
@@ -112,16 +132,14 @@ def wait(
         until = min(give_up_at, max(now, now + rules.give_up_seconds if ends_at is None else ends_at) + GRACE_SECONDS)
         state, reply, now = yield from try_until(
             partial(_poll, question_id, until),
-            partial(read_state, question_id=question_id),
+            read,
             now=now,
             until=until,
             rules=rules,
             is_waiting=True,
         )
-        if isinstance(asked, Question) and (state.question, state.choices) != (asked.question, asked.choices):
-            raise errors.IdempotencyMismatch("the server shows another question under this id")
         if state.answer is not None:
-            return check_pinned(state.answer, pins)
+            return state.answer
         _raise_if_closed(state)
         lifetime = state.expires_at - state.created_at
         latest_end = min(latest_end, now + lifetime)
@@ -133,17 +151,16 @@ def wait(
             now = (yield Pause(min(polled_at + pace, give_up_at) - now)).now
 
 
-def get(question_id: str, *, now: float, rules: RetryRules, pins: frozenset[str] | None = None) -> Flow[QuestionState]:
-    """Read where a question stands; `pins` as in `wait`. Raises: ApiError, BrokenContract, Unreachable."""
+def get(asked: Question | str, *, now: float, rules: RetryRules, trust: Trust = NOBODY_NAMED) -> Flow[QuestionState]:
+    """Read where a question stands; `trust` as in `wait`. Raises: ApiError, BrokenContract, Unreachable."""
+    question_id = asked.id if isinstance(asked, Question) else asked
     state, _, _ = yield from try_until(
         partial(within, state_request(question_id), math.inf),
-        partial(read_state, question_id=question_id),
+        partial(read_state, question_id=question_id, asked=asked if isinstance(asked, Question) else None, trust=trust),
         now=now,
         until=now + rules.give_up_seconds,
         rules=rules,
     )
-    if state.answer is not None:
-        check_pinned(state.answer, pins)
     return state
 
 
@@ -166,14 +183,16 @@ def cancel(question_id: str, *, now: float, timeout_seconds: float | None, rules
         raise errors.BrokenContract(f"the question was to be cancelled and is {state.status}")
 
 
-def simulate(question_id: str, choice: str, *, now: float, rules: RetryRules) -> Flow[Answer]:
+def simulate(
+    question_id: str, choice: str, *, now: float, rules: RetryRules, trust: Trust = NOBODY_NAMED
+) -> Flow[Answer]:
     """Answer a test token's question; the same tap again is no error, so a lost reply does no harm.
 
     Raises: AlreadyAnswered, ApiError, BrokenContract, Unreachable.
     """
     state, _, _ = yield from try_until(
         partial(within, simulate_request(question_id, choice), math.inf),
-        partial(read_state, question_id=question_id),
+        partial(read_state, question_id=question_id, trust=trust),
         now=now,
         until=now + rules.give_up_seconds,
         rules=rules,
@@ -245,7 +264,7 @@ def _raise_if_closed(state: QuestionState) -> None:
     if state.status == "expired":
         raise errors.QuestionExpired("nobody answered in time", question_id=state.id)
     if state.status == "cancelled":
-        said = "nobody waited for the question" if state.reason == "abandoned" else "the question was withdrawn"
+        said = _CANCELLED.get(state.reason or "", "the question was withdrawn")
         raise errors.QuestionCancelled(said, question_id=state.id, reason=state.reason)
 
 

@@ -4,13 +4,15 @@ import json
 import math
 import re
 import urllib.parse
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Any, Final
 
 from reflecto import RELEASE
 from reflecto.client import errors
+from reflecto.client.given import Given, given_fields
 from reflecto.contract.ids import TOKEN_PATTERN, is_id
 from reflecto.contract.limits import DEFAULT_CHOICES, EXPIRES_IN_DEFAULT_SECONDS
 
@@ -75,6 +77,7 @@ class Draft:
     expires_in_seconds: int
     idempotency_key: str
     tether_seconds: int | None = None
+    given: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def make(
@@ -82,18 +85,23 @@ class Draft:
         question: str,
         choices: Sequence[str] | None,
         expires_in: int | None,
-        key: str,
+        key: str | None,
         tether: int | None = None,
+        given: Given | None = None,
     ) -> "Draft":
-        """Fill in the defaults. Bounds are the server's to check. Raises: TypeError for one text as `choices`."""
+        """Fill in the defaults. Bounds are the server's to check.
+
+        Raises: TypeError for one text as `choices`, one block as `details`, or a field that no question has.
+        """
         if isinstance(choices, str):
             raise TypeError("choices must be a sequence of labels, not one text")
         return cls(
             question,
             tuple(DEFAULT_CHOICES if choices is None else choices),
             EXPIRES_IN_DEFAULT_SECONDS if expires_in is None else expires_in,
-            key,
+            str(uuid.uuid4()) if key is None else key,
             tether,
+            given_fields(given or {}),
         )
 
 
@@ -137,6 +145,11 @@ def common_headers(token: str) -> dict[str, str]:
     }
 
 
+def is_test_token(token: str) -> bool:
+    """Tell whether questions under this token are simulated, and come to no phone."""
+    return token.strip().startswith("rfk_test_")
+
+
 def create_request(draft: Draft) -> HttpRequest:
     """Build POST /v1/interactions. ASCII JSON carries any text: refusing a lone surrogate is up to the server."""
     fields: dict[str, object] = {
@@ -147,6 +160,7 @@ def create_request(draft: Draft) -> HttpRequest:
     }
     if draft.tether_seconds is not None:
         fields["tether"] = draft.tether_seconds
+    fields |= draft.given
     return HttpRequest("POST", "/v1/interactions", json.dumps(fields).encode())
 
 

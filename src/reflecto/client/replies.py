@@ -1,5 +1,6 @@
 """Replies read into results or errors: whatever the contract does not allow raises. No I/O. Source: ask.md."""
 
+import re
 import urllib.parse
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn, TypeVar
@@ -7,8 +8,9 @@ from typing import Any, Final, NoReturn, TypeVar
 import msgspec
 
 from reflecto.client import errors
+from reflecto.client.believing import NOBODY_NAMED, Trust, check_same_question, read_answer
 from reflecto.client.protocol import HttpReply
-from reflecto.client.results import Answer, Device, QuestionState, Receipt
+from reflecto.client.results import Question, QuestionState
 from reflecto.contract.ids import TOKEN_PATTERN, is_id
 from reflecto.contract.interactions import CreateInteractionResponse, InteractionState
 from reflecto.contract.json_text import UnreadableJsonError, read_json
@@ -30,8 +32,11 @@ _STATUS_ERRORS: Final[Mapping[int, type[errors.ApiError]]] = {
 _FLAT_MESSAGES: Final = {"invalid_token": "the token is malformed, unknown or revoked"}
 
 
-def read_created(reply: HttpReply) -> tuple[CreateInteractionResponse, bool]:
-    """Return what was stored and whether it had been before. Raises: ApiError, IdempotencyMismatch, BrokenContract."""
+def read_created(reply: HttpReply, *, wants_number: bool = False) -> tuple[CreateInteractionResponse, bool]:
+    """Return what was stored and whether it had been before; `wants_number`: with two digits to show.
+
+    Raises: ApiError, IdempotencyMismatch, BrokenContract.
+    """
     if reply.status not in (200, 201):
         raise_refusal(reply)
     if "idempotency-mismatch" in reply.headers:
@@ -39,17 +44,26 @@ def read_created(reply: HttpReply) -> tuple[CreateInteractionResponse, bool]:
     created = decode(reply, CreateInteractionResponse)
     if not is_id(created.id, "int"):
         raise errors.BrokenContract("the reply names no question")
+    if wants_number and not re.fullmatch("[0-9]{2}", created.confirm_number or ""):
+        raise errors.BrokenContract("the server gave no number to type: it is too old for that")
     return created, reply.status == 200 or "idempotent-replayed" in reply.headers
 
 
-def read_state(reply: HttpReply, question_id: str) -> QuestionState:
-    """Return a question's state, its answer and receipt checked. Raises: ApiError, BrokenContract, InvalidReceipt."""
+def read_state(
+    reply: HttpReply, question_id: str, asked: Question | None = None, trust: Trust = NOBODY_NAMED
+) -> QuestionState:
+    """Return a question's state, its answer and receipt checked against `asked`, where the client still has that.
+
+    Raises: ApiError, BrokenContract, InvalidReceipt, IdempotencyMismatch.
+    """
     if reply.status != 200:
         raise_refusal(reply)
     state = decode(reply, InteractionState)
     if state.id != question_id:
         raise errors.BrokenContract("the reply is about another question")
-    answer = _answer_of(state) if state.status == "answered" else None
+    if asked is not None:
+        check_same_question(state, asked)
+    answer = read_answer(state, asked, trust) if state.status == "answered" else None
     if answer is None and (state.choice, state.choice_index) != (None, None):
         raise errors.BrokenContract(f"a choice came with the status {state.status}")
     return QuestionState(
@@ -62,39 +76,6 @@ def read_state(reply: HttpReply, question_id: str) -> QuestionState:
         answer,
         None if state.reason is msgspec.UNSET else state.reason,
     )
-
-
-def _answer_of(state: InteractionState) -> Answer:
-    index, answered_at = state.choice_index, state.answered_at
-    if index is None or answered_at is None or not 0 <= index < len(state.choices):
-        raise errors.BrokenContract("the answer names none of the choices")
-    if state.choice != state.choices[index]:
-        raise errors.BrokenContract("the answer's label and index name different choices")
-    device = Device(state.answered_by.device_id, state.answered_by.label) if state.answered_by else None
-    receipt = _receipt_of(state, index)
-    if receipt and device and receipt.device_id != device.device_id:
-        raise errors.InvalidReceipt("the receipt is from another device than the answer")
-    return Answer(state.id, state.choices[index], index, device, answered_at, receipt)
-
-
-def _receipt_of(state: InteractionState, index: int) -> Receipt | None:
-    wire = state.receipt
-    if wire is None:
-        return None
-    if wire.choice_index != index:
-        raise errors.InvalidReceipt("the receipt is for another choice than the answer")
-    receipt = Receipt(
-        wire.device_id,
-        wire.signing_key,
-        state.id,
-        state.question,
-        state.choices,
-        wire.choice_index,
-        wire.answered_at,
-        wire.signature,
-    )
-    receipt.verify()
-    return receipt
 
 
 def decode(reply: HttpReply, model: type[M]) -> M:

@@ -2,22 +2,23 @@
 
 import random
 import time
-import uuid
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self, TypeVar, Unpack
 
 from reflecto.client import flows, outgoing, sending, sent_replies
+from reflecto.client.believing import Trust
 from reflecto.client.errors import NotFound, ReflectoError
 from reflecto.client.files import read_document, text_of
 from reflecto.client.flows import Flow, Outcome, Pause
+from reflecto.client.given import Given, check_number_is_shown
 from reflecto.client.network import Network
 from reflecto.client.outgoing import Actions, Devices
 from reflecto.client.proofs import read_pins
-from reflecto.client.protocol import REQUEST_TIMEOUT_SECONDS, Draft, HttpReply, HttpRequest
+from reflecto.client.protocol import REQUEST_TIMEOUT_SECONDS, Draft, HttpReply, HttpRequest, is_test_token
 from reflecto.client.results import (
     Answer,
     DeviceStatus,
@@ -75,7 +76,7 @@ class Reflecto:
         self._network = Network(url, token, clock, connect_timeout)
         self.url = self._network.url
         self._rules = RetryRules(give_up_seconds=retry_for, jitter=jitter)
-        self._pins = read_pins(signing_keys)
+        self._trust = Trust(read_pins(signing_keys), is_test=is_test_token(token))
         self._on_trouble = on_trouble
         self._clock = clock
         self._sleep = sleep
@@ -105,6 +106,7 @@ class Reflecto:
         timeout: float | None = None,
         on_pending: Callable[[Question], None] | None = None,
         tether: int | None = None,
+        **given: Unpack[Given],
     ) -> Answer:
         """Ask on the owner's phones and wait for the tap.
 
@@ -117,9 +119,12 @@ class Reflecto:
             expires_in: whole seconds, 60-86400; by default 600.
             idempotency_key: 1-128 characters; asking again with it finds the same question. By default a new one.
             timeout: seconds that the whole call may take. When they end, the question stays open.
-            on_pending: called once the question is stored, before waiting.
+            on_pending: called once the question is stored, before waiting. `confirm="number"` needs it, to show
+                `Question.confirm_number`.
             tether: whole seconds, 5-300: the server ends the question, as cancelled, when nobody has waited for it so
                 long. For a program that can be killed without a word.
+            details, source, danger, confirm, comment: see `Given`. Asked with any of them, only an answer that is
+                signed over all of them is taken.
 
         Raises:
             QuestionExpired, QuestionCancelled: it ended without an answer.
@@ -127,13 +132,20 @@ class Reflecto:
             IdempotencyMismatch: the key belongs to another question.
             ApiError: the server refused.
             Unreachable: the server could not be reached for `retry_for`, or until the question's end.
-            BrokenContract: a reply made no sense.
+            BrokenContract: a reply made no sense. InvalidReceipt, one of these: the answer is not proven.
 
         Source: ask.md.
         """
+        check_number_is_shown(given, on_pending)
         give_up_at = None if timeout is None else self._clock() + timeout
         asked = self.create(
-            question, choices, expires_in=expires_in, idempotency_key=idempotency_key, timeout=timeout, tether=tether
+            question,
+            choices,
+            expires_in=expires_in,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+            tether=tether,
+            **given,
         )
         if on_pending is not None:
             on_pending(asked)
@@ -148,33 +160,34 @@ class Reflecto:
         idempotency_key: str | None = None,
         timeout: float | None = None,
         tether: int | None = None,
+        **given: Unpack[Given],
     ) -> Question:
         """Ask without waiting. The arguments are those of `ask`.
 
         Raises: ApiError, IdempotencyMismatch, Unreachable, BrokenContract.
         """
-        key = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
-        draft = Draft.make(question, choices, expires_in, key, tether)
+        draft = Draft.make(question, choices, expires_in, idempotency_key, tether, given)
         return self._run(flows.create(draft, now=self._clock(), timeout_seconds=timeout, rules=self._rules))
 
     def wait(self, asked: Question | str, timeout: float | None = None) -> Answer:
         """Wait for the answer to a question, or to one of which only the id is known.
 
-        Given an id alone, the answer cannot be compared with what was asked; give the `Question` where there is one.
+        Given an id alone, the answer cannot be compared with what was asked, and is not `verified`; give the `Question`
+        where there is one.
 
         Raises: QuestionExpired, QuestionCancelled, AnswerTimeout, IdempotencyMismatch, ApiError, Unreachable,
         BrokenContract.
         """
         return self._run(
-            flows.wait(asked, now=self._clock(), timeout_seconds=timeout, rules=self._rules, pins=self._pins)
+            flows.wait(asked, now=self._clock(), timeout_seconds=timeout, rules=self._rules, trust=self._trust)
         )
 
-    def get(self, question_id: str) -> QuestionState:
-        """Read where a question stands, without waiting.
+    def get(self, asked: Question | str) -> QuestionState:
+        """Read where a question stands, without waiting; by its id alone an answer is not `verified`.
 
         Raises: NotFound 24 hours after its end, other ApiErrors, Unreachable, BrokenContract.
         """
-        return self._run(flows.get(question_id, now=self._clock(), rules=self._rules, pins=self._pins))
+        return self._run(flows.get(asked, now=self._clock(), rules=self._rules, trust=self._trust))
 
     def cancel(self, asked: Question | str, timeout: float | None = None) -> None:
         """Withdraw a question; it vanishes from the phones. `timeout`: seconds to keep trying, by default `retry_for`.
@@ -191,7 +204,7 @@ class Reflecto:
         other ApiErrors, Unreachable, BrokenContract.
         """
         question_id = asked.id if isinstance(asked, Question) else asked
-        return self._run(flows.simulate(question_id, choice, now=self._clock(), rules=self._rules))
+        return self._run(flows.simulate(question_id, choice, now=self._clock(), rules=self._rules, trust=self._trust))
 
     def send(
         self,

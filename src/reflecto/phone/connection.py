@@ -27,8 +27,6 @@ SILENCE_MAX_SECONDS: Final = 45.0  # the server sends a comment every 20 s; afte
 REQUEST_SECONDS: Final = 15.0
 CONNECT_SECONDS: Final = 10.0
 
-WRONG_NUMBER: Final = "wrong_number"
-
 _RETRYABLE: Final = frozenset({408, 425, 429})
 
 
@@ -172,7 +170,7 @@ def _is_acceptance(response: httpx.Response, interaction_id: str) -> bool:
 
 
 def _verdict(interaction_id: str, refusal: Refusal) -> Verdict | WrongNumber:
-    if refusal.code == WRONG_NUMBER:
+    if refusal.code == errors.WRONG_NUMBER.code:
         tries_left = refusal.details.get("tries_left")
         if isinstance(tries_left, int) and tries_left > 0:
             return WrongNumber(interaction_id, tries_left)

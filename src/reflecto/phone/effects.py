@@ -144,6 +144,15 @@ class Muted(Effect, frozen=True, kw_only=True, tag="muted"):
     by: str | None = None
 
 
+class Renamed(Effect, frozen=True, kw_only=True, tag="renamed"):
+    """A sender got another name, on the device that `by` names (None: this one)."""
+
+    token_id: str
+    source: str
+    label: str
+    by: str | None = None
+
+
 class PutAside(Effect, frozen=True, kw_only=True, tag="put_aside"):
     """A question of a muted sender, which is not shown."""
 

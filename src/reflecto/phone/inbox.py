@@ -8,7 +8,12 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from reflecto.contract.envelopes import Envelope, InteractionClosedPayload, InteractionPayload, TokenCreatedPayload
+from reflecto.contract.envelopes import (
+    Envelope,
+    InteractionClosedPayload,
+    InteractionPayload,
+    TokenCreatedPayload,
+)
 from reflecto.contract.ids import is_id
 from reflecto.contract.interactions import SIGNED_FIELDS
 from reflecto.contract.limits import CHOICES_MAX, CHOICES_MIN

@@ -139,7 +139,7 @@ def _news(effect: Effect) -> str:
                 f'A sender token "{effect.label}" was made. It is kept until this phone runs on a terminal or with '
                 "--json, and shown there once."
             )
-        case effects.Muted() | effects.PutAside() | effects.Refused():
+        case effects.Muted() | effects.Renamed() | effects.PutAside() | effects.Refused():
             text = _sender_news(effect)
         case effects.RingMissed() | effects.RingStopped() | effects.Acknowledging() | effects.AlarmEnded():
             text = _alarm_news(effect)
@@ -161,13 +161,15 @@ def _news(effect: Effect) -> str:
     return visible(text)
 
 
-def _sender_news(effect: effects.Muted | effects.PutAside | effects.Refused) -> str:
+def _sender_news(effect: effects.Muted | effects.Renamed | effects.PutAside | effects.Refused) -> str:
     match effect:
         case effects.Muted(until=None):
             return f"{effect.source} is not muted any more{_where(effect.by)}."
         case effects.Muted():
             until = "for good" if effect.until == "forever" else f"until {local_time(effect.until or 0)}"
             return f"{effect.source} is muted {until}{_where(effect.by)}; u lets it ask again."
+        case effects.Renamed():
+            return f"{effect.source} is called {effect.label} now{_where(effect.by)}."
         case effects.PutAside():
             return f"{effect.source} is muted: its question was put aside."
         case effects.Refused():

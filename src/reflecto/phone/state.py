@@ -5,10 +5,11 @@ from typing import Any, Final, Literal
 import msgspec
 
 from reflecto.contract.details import Block, Details
+from reflecto.contract.devices import ANSWER_V2
 from reflecto.contract.interactions import Confirm
 
 VERSION: Final = 1  # of the state file's form
-FEATURES: Final = ("emergency",)  # what this version knows, beyond what each did
+FEATURES: Final = (ANSWER_V2, "emergency")  # what this version knows, beyond what each did
 
 Phase = Literal["open", "sending"]
 
