@@ -135,13 +135,16 @@ OFFERED: dict[str, tuple[list[Any], str]] = {
     "a tool of a server": ([rule(None, "mcp__tracker__close_issue")], "close_issue of tracker, in this project"),
     "a tool": ([rule(None, "WebSearch", destination="userSettings")], "any WebSearch, in all projects"),
     "a path": ([rule("//srv/**", "Read")], "Read(//srv/**), in this project"),
-    "edits": ([{"type": "setMode", "mode": "acceptEdits", "destination": "session"}], "edits, in this session"),
+    "edits": (
+        [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}],
+        "edits and common file commands, in this session",
+    ),
     "two at once": (
         [
             {"type": "addDirectories", "directories": ["/home/ada/shop"], "destination": "session"},
             {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
         ],
-        "files in ~/shop and edits, in this session",
+        "files in ~/shop and edits and common file commands, in this session",
     ),
 }
 

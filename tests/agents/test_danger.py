@@ -1,8 +1,12 @@
 """Which calls of tools the hooks mark dangerous: what docs/hooks.md lists, and not what is done all day."""
 
+from pathlib import Path
+
 import pytest
 
-from reflecto.agents.danger import is_dangerous
+from reflecto.agents.danger import COMMAND_RULES, FETCHES, LONG, OUTSIDE, is_dangerous
+
+PAGE = Path(__file__).parents[2] / "docs/hooks.md"
 
 DANGEROUS = [
     "rm -rf build",
@@ -114,3 +118,8 @@ def test_any_other_file_is_not(path: str):
 def test_what_says_that_it_leaves_the_sandbox_is_dangerous():
     assert is_dangerous({"command": "ls", "dangerouslyDisableSandbox": True}, ())
     assert not is_dangerous({"command": "ls", "dangerouslyDisableSandbox": False}, ())
+
+
+@pytest.mark.parametrize("kind", [*COMMAND_RULES, FETCHES, OUTSIDE, LONG])
+def test_the_page_lists_each_rule(kind: str):
+    assert f"\n| {kind} |" in PAGE.read_text("utf-8")

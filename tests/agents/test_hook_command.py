@@ -4,28 +4,34 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from reflecto import Reflecto, ReflectoError
 from reflecto.agents.claude_code import read_call
-from reflecto.agents.hook_call import Prompt
+from reflecto.agents.hook_call import Machine, Prompt
+from reflecto.cli.agents_files import read_text
 from reflecto.cli.hook_asking import HookAsking
 from reflecto.cli.main import main
-from tests.agents.events import claude_code, codex
+from reflecto.cli.open_calls import OpenCalls
+from tests.agents.events import claude_code, codex, with_input
 from tests.client.asker_server import (
     TOKEN,
     AskerServer,
     FakeClock,
+    Fault,
     Reply,
     lost_after_handling,
     lost_before_handling,
     replying,
     rewriting,
 )
+from tests.client.signing_phone import SigningPhone
 
 WAIT_SECONDS = 20
 CLAUDE_CODE = [sys.executable, "-m", "reflecto.cli.main", "hook", "claude-code"]
@@ -44,14 +50,23 @@ def give(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
     return on_standard_input
 
 
-def plain_prompt() -> Prompt:
-    plain = read_call(claude_code("permission_bash")).prompts[0].plain
-    assert plain is not None
-    return plain
+PHONE = SigningPhone()
 
 
-def tap(asker: AskerServer, index: int = 0) -> None:
-    asker.on_poll = lambda _count: asker.answer(index)
+def tap(asker: AskerServer, index: int = 0, *, number: str | None = None, comment: str | None = None) -> None:
+    """Tap as soon as the hook waits; its first look is whether the details have arrived."""
+
+    def on_poll(_count: int) -> None:
+        if asker.received[-1].path.partition("?")[2]:
+            PHONE.answers(asker, index, number=number, comment=comment)
+
+    asker.on_poll = on_poll
+
+
+def own_prompt() -> Prompt:
+    """Return what the hook's command asks for the command that is pushed."""
+    machine = Machine(socket.gethostname(), str(Path.home()), read_text)
+    return read_call(claude_code("permission_bash"), machine=machine).prompts[0]
 
 
 def test_a_tap_prints_one_object_and_nothing_else(asker: AskerServer, give, capsys: Output):
@@ -63,10 +78,11 @@ def test_a_tap_prints_one_object_and_nothing_else(asker: AskerServer, give, caps
     assert len(out.splitlines()) == 1
     assert err == ""
     asked = asker.prompts[0]
-    assert asked["question"].startswith("Claude Code: Bash\nFolder: /home/ada/shop\n")
-    assert asked["choices"] == ["Allow", "Deny"]
+    assert asked["question"] == "Run a command in /home/ada/shop?"
+    assert asked["choices"][:2] == ["Allow", "Deny"]
+    assert {name: asked[name] for name in own_prompt().given} == own_prompt().given
     assert 560 < asked["expires_in"] <= 590
-    assert asked["idempotency_key"] == plain_prompt().key
+    assert asked["idempotency_key"] == own_prompt().key
 
 
 def test_a_denial_carries_its_message(asker: AskerServer, give, capsys: Output):
@@ -78,12 +94,98 @@ def test_a_denial_carries_its_message(asker: AskerServer, give, capsys: Output):
     assert decision["message"]
 
 
+def test_the_word_that_came_with_a_denial_is_the_agents_reason(asker: AskerServer, give, capsys: Output):
+    tap(asker, 1, comment="use staging")
+    give(claude_code("permission_bash"))
+    assert main(["hook", "claude-code"]) == 0
+    decision = json.loads(capsys.readouterr().out)["hookSpecificOutput"]["decision"]
+    assert decision["message"] == "The user denied this on the phone and says: use staging"
+
+
+def test_the_rule_that_the_agent_proposed_goes_back_to_it(asker: AskerServer, give, capsys: Output):
+    tap(asker, 2)
+    event = claude_code("permission_bash")
+    give(event)
+    assert main(["hook", "claude-code"]) == 0
+    decision = json.loads(capsys.readouterr().out)["hookSpecificOutput"]["decision"]
+    assert decision == {"behavior": "allow", "updatedPermissions": event["permission_suggestions"]}
+
+
+DANGEROUS = with_input(claude_code("permission_bash"), command="git push --force")
+
+
+def test_what_is_dangerous_is_allowed_with_the_number_that_shows_here(
+    asker: AskerServer, give, capsys: Output, monkeypatch: pytest.MonkeyPatch
+):
+    shown: list[str] = []
+
+    def tap_what_shows(_count: int) -> None:
+        if asker.received[-1].path.partition("?")[2]:
+            shown.extend(OpenCalls().shown())
+            PHONE.answers(asker, 0, number=shown[0].partition(" ")[0])
+
+    monkeypatch.delenv("TMUX", raising=False)
+    asker.on_poll = tap_what_shows
+    give(DANGEROUS)
+    assert main(["hook", "claude-code", "--confirm", "number"]) == 0
+    assert json.loads(capsys.readouterr().out) == ALLOW
+    assert shown == ["07  Run a command in /home/ada/shop?"]
+    assert (asker.prompts[0]["danger"], asker.prompts[0]["confirm"]) == ("high", "number")
+    assert OpenCalls().shown() == []
+
+
+def test_another_number_than_the_one_that_shows_allows_nothing(asker: AskerServer, give, capsys: Output):
+    tap(asker, 0, number="70")
+    give(DANGEROUS)
+    assert main(["hook", "claude-code", "--confirm", "number"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "another number was typed" in err
+
+
+def test_a_server_or_phones_that_know_no_details_are_asked_in_one_text(asker: AskerServer, give, capsys: Output):
+    asker.faults["POST"].append(replying(Reply.error(426, "phone_app_outdated")))
+    tap(asker)
+    give(claude_code("permission_bash"))
+    assert main(["hook", "claude-code"]) == 0
+    assert json.loads(capsys.readouterr().out) == ALLOW
+    (asked,) = asker.prompts
+    assert asked["question"].startswith("Claude Code: Bash\nFolder: /home/ada/shop\n")
+    assert asked["choices"] == ["Allow", "Deny"]
+    assert asked.keys() == {"question", "choices", "expires_in", "idempotency_key", "tether"}
+
+
+def test_what_an_older_server_stored_without_details_is_withdrawn_and_asked_in_one_text(
+    asker: AskerServer, give, capsys: Output
+):
+    asker.faults["GET"].append(rewriting(lambda state: state.pop("digest")))
+    tap(asker)
+    give(claude_code("permission_bash"))
+    assert main(["hook", "claude-code"]) == 0
+    assert json.loads(capsys.readouterr().out) == ALLOW
+    first, second = asker.prompts
+    assert (first["question"], second["question"][:17]) == ("Run a command in /home/ada/shop?", "Claude Code: Bash")
+    assert [request.method for request in asker.received][:4] == ["POST", "GET", "DELETE", "POST"]
+
+
+@pytest.mark.parametrize("confirm", ["number", "hold"])
+def test_what_the_person_chose_for_dangerous_calls_is_never_quietly_less(
+    asker: AskerServer, give, capsys: Output, confirm: str
+):
+    asker.faults["POST"].append(replying(Reply.error(426, "phone_app_outdated")))
+    tap(asker)
+    give(DANGEROUS)
+    assert main(["hook", "claude-code", "--confirm", confirm]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert asker.prompts == []
+
+
 def test_codex_gets_a_body_of_its_own(asker: AskerServer, give, capsys: Output):
     tap(asker)
     give(codex("permission_bash"))
     assert main(["hook", "codex", "--timeout", "2m"]) == 0
     assert json.loads(capsys.readouterr().out) == ALLOW
-    assert asker.prompts[0]["question"].startswith("Codex: Bash\n")
+    assert asker.prompts[0]["source"]["app"] == "Codex"
     assert 100 < asker.prompts[0]["expires_in"] <= 110
 
 
@@ -113,7 +215,8 @@ def refusing(reply: Reply) -> Callable[[AskerServer], object]:
 
 def lying(asker: AskerServer) -> None:
     tap(asker)
-    asker.faults["GET"].append(rewriting(lambda state: state.update(choice_index=1)))
+    honest: Fault = lambda handle: handle()  # noqa: E731
+    asker.faults["GET"] += [honest, rewriting(lambda state: state.update(choice_index=1))]
 
 
 NO_DECISION: dict[str, Callable[[AskerServer], object]] = {
@@ -292,7 +395,7 @@ def test_a_hook_with_little_time_still_withdraws_within_it(
 
 def test_a_tap_at_the_last_moment_counts(asker: AskerServer, client: Reflecto, troubles, clock: FakeClock):
     def answered_first(handle: Callable[[], Reply]) -> Reply:
-        asker.answer(0)
+        PHONE.answers(asker)
         return handle()
 
     asker.faults["DELETE"].append(answered_first)
@@ -302,9 +405,9 @@ def test_a_tap_at_the_last_moment_counts(asker: AskerServer, client: Reflecto, t
 
 def test_a_repeat_joins_the_question_that_is_open(asker: AskerServer, client: Reflecto, troubles, clock: FakeClock):
     call = read_call(claude_code("permission_bash"))
-    prompt = plain_prompt()
-    first = client.create(prompt.question, prompt.choices, idempotency_key=prompt.key)
-    asker.on_poll = lambda count: asker.answer(0) if count > 1 else None
+    prompt = call.prompts[0]
+    first = client.create(prompt.question, prompt.choices, idempotency_key=prompt.key, **prompt.given)
+    asker.on_poll = lambda count: PHONE.answers(asker) if count > 2 else None
     assert HookAsking(client, 600, troubles, clock.read).decide(call) == ALLOW
     assert asker.latest["id"] == first.id
     assert len(asker.prompts) == 1
@@ -315,7 +418,7 @@ def test_a_tap_before_the_retry_of_a_lost_reply_is_this_calls(
 ):
     def tapped_and_lost(handle: Callable[[], Reply]) -> Reply:
         reply = lost_after_handling(handle)
-        asker.answer(0)
+        PHONE.answers(asker)
         return reply
 
     asker.faults["POST"].append(tapped_and_lost)

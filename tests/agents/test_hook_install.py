@@ -295,7 +295,24 @@ def test_who_is_not_logged_in_is_told(settings: Path, capsys: Output, monkeypatc
     assert "PermissionRequest" in hooks_in(settings)
 
 
+def test_what_the_person_chose_for_dangerous_calls_is_in_the_command(settings: Path, home: Path, capsys: Output):
+    assert main(["hook", "install", "claude-code", "--confirm", "number", "--danger", "always"]) == 0
+    hooks = hooks_in(settings)
+    (handler,) = hooks["PermissionRequest"][0]["hooks"]
+    assert handler["command"].endswith(" hook claude-code --timeout 600 --danger always --confirm number")
+    assert "--confirm" not in hooks["PostToolUse"][0]["hooks"][0]["command"]
+    assert "reflecto hook numbers" in capsys.readouterr().err
+    assert main(["hook", "install", "codex", "--confirm", "hold"]) == 0
+    (handler,) = hooks_in(home / "codex" / "hooks.json")["PermissionRequest"][0]["hooks"]
+    assert handler["command"].endswith(" hook codex --timeout 300 --confirm hold")
+    assert main(["hook", "install", "claude-code", "--http", "--confirm", "hold"]) == 0
+    (handler,) = hooks_in(settings)["PermissionRequest"][0]["hooks"]
+    assert handler["url"].endswith("?timeout=600&confirm=hold")
+
+
 MISTAKES = {
+    "a number over HTTP, where nothing could show it": ["--http", "--confirm", "number"],
+    "no way to confirm": ["--confirm", "shout"],
     "unknown event": ["--events", "PermissionRequest,Everything"],
     "no event": ["--events", " "],
     "too little time": ["--timeout", "5"],

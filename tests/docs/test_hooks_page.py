@@ -12,8 +12,9 @@ from typing import Any, Final
 import pytest
 
 from reflecto.agents.claude_code import read_call
+from reflecto.agents.hook_call import Machine
 from reflecto.agents.hook_groups import ASK_SECONDS, BLOCKING_SECONDS, CODEX_ASK_SECONDS
-from tests.agents.events import DATA, claude_code, codex
+from tests.agents.events import claude_code, codex, with_input
 from tests.e2e.phones import HTTP, Phone, make_codes
 from tests.e2e.server_process import ServerProcess, environment
 from tests.phone.programs import script
@@ -70,8 +71,17 @@ def test_the_commands_of_the_page_run(shell: Any):
 
 
 def test_the_question_of_the_page_is_the_one_that_is_asked():
-    (question,) = blocks("text")
-    assert question.rstrip("\n") == read_call(claude_code("permission_bash")).prompts[0].question
+    (drawn,) = blocks("text")
+    machine = Machine("laptop-17", "/home/ada", lambda path: path)
+    prompt = read_call(claude_code("permission_bash"), machine=machine).prompts[0]
+    code, table = prompt.given["details"]
+    source = prompt.given["source"]
+    said = f"says: {source['app']} on {source['host']}, {source['where']}"
+    for text in (prompt.question, said, code["label"], code["language"], code["text"]):
+        assert text in drawn
+    for field in table["fields"]:
+        assert re.search(rf"^  {field['name']} +{re.escape(field['value'])}$", drawn, re.MULTILINE)
+    assert re.findall(r"\[(.+?)\]", drawn) == [prompt.choices[2], *prompt.choices[:2]]
 
 
 def test_the_snippet_of_the_page_is_what_is_installed(shell: Any):
@@ -131,9 +141,11 @@ def test_codex_notify_program_tells_the_end_of_a_turn(shell: Any, place: tuple[s
 
 
 @pytest.mark.skipif(not any(Path(folder, "jq").exists() for folder in os.environ["PATH"].split(":")), reason="needs jq")
-def test_the_digest_of_the_page_is_that_of_the_question(shell: Any):
+def test_the_digest_of_the_page_is_that_of_the_question(shell: Any, tmp_path: Path):
     command = re.search(r"`(jq -cjS .+?)`", PAGE)
     assert command is not None
-    file = DATA / "claude_code" / "permission_write.json"
-    digest = shell(command[1].replace("event.json", str(file))).stdout[:16]
-    assert f"sha256 {digest} " in read_call(claude_code("permission_write")).prompts[0].question
+    event = with_input(claude_code("permission_bash"), command="echo é\n" * 9000)
+    (tmp_path / "event.json").write_text(json.dumps(event), "utf-8")
+    digest = shell(command[1]).stdout[:16]
+    fields = read_call(event).prompts[0].given["details"][-1]["fields"]
+    assert {"name": "SHA-256 of all of it", "value": f"{digest}…"} in fields

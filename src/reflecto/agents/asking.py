@@ -105,9 +105,7 @@ async def decide(call: HookCall, number: int, question_of: Callable[[Prompt], Ph
     """
     taps = []
     for prompt in call.prompts:
-        if prompt.plain is None:  # phones do not show details yet
-            return {}
-        ended = await _ask(prompt.plain.of_call(number), question_of)
+        ended = await _ask(prompt.of_call(number), question_of)
         if ended.status != "answered" or ended.choice_index is None or ended.choice_index == prompt.handover:
             return {}
         taps.append(Tap(ended.choice_index, ended.comment))

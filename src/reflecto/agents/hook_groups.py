@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from reflecto.agents.hook_call import DEFAULTS, HookOptions
 from reflecto.agents.hook_settings import Group
 
 ASK_SECONDS: Final = 600  # Claude Code shows its own dialog meanwhile
@@ -29,10 +30,13 @@ class CommandHook:
     """Our command as the hook; `command` is everything before its options, ready for a shell."""
 
     command: str
+    wishes: HookOptions = DEFAULTS
 
     def handler(self, timeout_seconds: int, *, asks: bool, skip: str | None = None) -> dict[str, Any]:
         """Return one entry of `hooks`."""
         options = f" --timeout {timeout_seconds}" if asks else f" --skip {skip}" if skip else ""
+        if asks:
+            options += "".join(f" --{name} {value}" for name, value in _wished(self.wishes))
         status = {"statusMessage": WAITING} if asks else {}
         return {"type": "command", "command": self.command + options, "timeout": timeout_seconds} | status
 
@@ -46,11 +50,14 @@ class HttpHook:
     """The server as the hook; the agent takes the token from the environment variable."""
 
     server_url: str
+    wishes: HookOptions = DEFAULTS
     token_variable: str = "REFLECTO_TOKEN"
 
     def handler(self, timeout_seconds: int, *, asks: bool, skip: str | None = None) -> dict[str, Any]:
         """Return one entry of `hooks`."""
         query = f"?timeout={timeout_seconds}" if asks else f"?skip={skip}" if skip else ""
+        if asks:
+            query += "".join(f"&{name}={value}" for name, value in _wished(self.wishes))
         handler = {
             "type": "http",
             "url": f"{self.server_url}/hooks/claude-code{query}",
@@ -63,6 +70,12 @@ class HttpHook:
     def over_handler(self) -> dict[str, Any]:
         """Return the entry for the events that end a call of a tool."""
         return self.handler(OVER_HTTP_SECONDS, asks=False)
+
+
+def _wished(options: HookOptions) -> list[tuple[str, str]]:
+    """Return what the person chose otherwise than by default."""
+    chosen = (("danger", options.danger, DEFAULTS.danger), ("confirm", options.confirm, DEFAULTS.confirm))
+    return [(name, value) for name, value, default in chosen if value != default]
 
 
 def claude_code_groups(

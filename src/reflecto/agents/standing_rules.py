@@ -57,7 +57,7 @@ def _words(update: Mapping[str, Any], home: str) -> str | None:
             words = [_rule_words(rule) for rule in rules] if isinstance(rules, list) else []
             return " and ".join(filter(None, words)) if words and all(words) else None
         case "setMode" if update.get("mode") == "acceptEdits":
-            return "edits"
+            return "edits and common file commands"  # its own words for what the mode lets through
         case "addDirectories":
             folders = update.get("directories")
             if not isinstance(folders, list) or not folders or not all(isinstance(each, str) for each in folders):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -9,11 +10,11 @@ import msgspec
 
 from reflecto.agents import tool_models as models
 from reflecto.agents.asked_here import AskedHere
-from reflecto.agents.asking import PLAIN_ONLY_CODES, Asked, ask_and_wait, ask_until_ended
+from reflecto.agents.asking import PLAIN_ONLY_CODES, Asked, PlainOnlyError, ask_and_wait, ask_until_ended
 from reflecto.agents.claude_code import AGENT, TURN
 from reflecto.agents.hook_call import TETHER_SECONDS, Prompt
 from reflecto.agents.kept_questions import Content, KeptQuestion, QuestionKeeper
-from reflecto.agents.permission import DENIED, DENIED_SAYING, permission_call
+from reflecto.agents.permission import denial, permission_call
 from reflecto.agents.tool_wait import (
     HOLD_SECONDS,
     Report,
@@ -27,6 +28,7 @@ from reflecto.client.aio import AsyncReflecto
 from reflecto.client.errors import (
     AlreadyAnswered,
     ApiError,
+    BrokenContract,
     QuestionCancelled,
     QuestionExpired,
     ReflectoError,
@@ -79,6 +81,7 @@ class _ToolQuestion:
             question = await self.kept.ask(key, self.tool_wait.seconds_left)
         else:
             question = await self._ask_within(key, self.reply_seconds)
+            await self._look_whether_details_arrived(question)
         self.call.caller.asked.keep(question)
         return Asked(question.id)
 
@@ -90,6 +93,17 @@ class _ToolQuestion:
 
     async def withdraw(self) -> models.QuestionResult:
         return await cancel_question(self.call, models.CancelQuestion(id=self.kept.asked().id))
+
+    async def _look_whether_details_arrived(self, question: Question) -> None:
+        """Withdraw a question that an older server has stored without its details. Raises: PlainOnlyError."""
+        if not self.kept.content.given:
+            return
+        try:
+            await self.call.caller.client.get(question)
+        except BrokenContract as error:
+            with suppress(ReflectoError):
+                await self.call.caller.client.cancel(question)
+            raise PlainOnlyError from error
 
     async def _ask_within(self, key: str, seconds: float) -> Question:
         """Ask, or raise Unreachable once the agent was held up long enough: sockets' time-outs do not bound a call."""
@@ -129,7 +143,7 @@ async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> 
         "tool_input": arguments.input,
         "cwd": call.caller.folder,
     }
-    (prompt,) = permission_call(AGENT, event, TURN).prompts
+    prompt = permission_call(AGENT, event, TURN).prompts[0]
     try:
         result = await _ask_permission(call, prompt, arguments.tool_use_id)
     except ReflectoError as error:
@@ -139,16 +153,12 @@ async def approve_tool_use(call: ToolCall, arguments: models.ApproveToolUse) -> 
     if result.status != "answered":
         return models.PermissionDecision(behavior="deny", message=f"{UNANSWERED} ({result.status})")
     if result.choice_index != 0:
-        said = DENIED_SAYING.format(comment=result.comment) if result.comment else DENIED
-        return models.PermissionDecision(behavior="deny", message=said)
+        return models.PermissionDecision(behavior="deny", message=denial(result.comment))
     return models.PermissionDecision(behavior="allow", updatedInput=arguments.input)
 
 
 async def _ask_permission(call: ToolCall, prompt: Prompt, tool_use_id: str | None) -> models.QuestionResult:
-    """Return how the question ended. Where its details cannot be shown it is asked in one text.
-
-    Raises: ReflectoError.
-    """
+    """Ask with details, or without them where nobody knows these. Raises: ReflectoError."""
     content = Content(
         call.caller.name,
         prompt.question,
@@ -156,16 +166,16 @@ async def _ask_permission(call: ToolCall, prompt: Prompt, tool_use_id: str | Non
         PERMISSION_SECONDS,
         TETHER_SECONDS,
         tool_use_id,
-        given=cast("Given", dict(prompt.given)),
+        cast("Given", prompt.given),
     )
     wait = call.wait(PERMISSION_SECONDS)
     try:
         async with call.kept_questions.asking(content, call.caller.client, PERMISSION_SECONDS) as kept:
             return await ask_until_ended(_ToolQuestion(call, kept, wait, REPLY_SECONDS), kept.key)
-    except ApiError as error:
-        if prompt.plain is None or error.code not in PLAIN_ONLY_CODES:
+    except (ApiError, PlainOnlyError) as error:
+        if prompt.plain is None or (isinstance(error, ApiError) and error.code not in PLAIN_ONLY_CODES):
             raise
-    return await _ask_permission(call, prompt.plain, tool_use_id)
+        return await _ask_permission(call, prompt.plain, tool_use_id)
 
 
 async def wait_for_answer(call: ToolCall, arguments: models.WaitForAnswer) -> models.QuestionResult:

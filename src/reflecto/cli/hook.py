@@ -9,6 +9,7 @@ from reflecto.cli.command_table import CommandTable
 HOOKS: Final = {
     "claude-code": ("reflecto.cli.hook_run:claude_code", "Claude Code's hook: an event on standard input."),
     "codex": ("reflecto.cli.hook_run:codex", "Codex's hook, or its notify program."),
+    "numbers": ("reflecto.cli.hook_number:numbers", "The numbers to type on the phone, of the calls that wait now."),
     "install": ("reflecto.cli.hook:install", "Add the hook to an agent's settings."),
     "uninstall": ("reflecto.cli.hook:uninstall", "Remove it from them."),
 }

@@ -2,20 +2,28 @@
 
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from reflecto.agents.asking import Asked, Ended, NotAskedError, decide
+from reflecto.agents.asking import PLAIN_ONLY_CODES, Asked, Ended, NotAskedError, PlainOnlyError, decide
 from reflecto.agents.hook_call import TETHER_SECONDS, HookCall, Prompt, Reply
 from reflecto.cli.first_reply import within
 from reflecto.cli.interruption import Interrupted
 from reflecto.cli.open_calls import OpenCalls
-from reflecto.client.errors import AlreadyAnswered, AnswerTimeout, QuestionClosed, ReflectoError
+from reflecto.client.errors import (
+    AlreadyAnswered,
+    AnswerTimeout,
+    ApiError,
+    BrokenContract,
+    QuestionClosed,
+    ReflectoError,
+)
 from reflecto.contract.limits import EXPIRES_IN_MAX_SECONDS, EXPIRES_IN_MIN_SECONDS
 
 if TYPE_CHECKING:
-    from reflecto.client.results import Question
+    from reflecto.client.given import Given
+    from reflecto.client.results import Answer, Question
     from reflecto.client.sync import Reflecto
 
 T = TypeVar("T")
@@ -52,11 +60,14 @@ class HookAsking:
 
         Raises: ReflectoError of a question that could not be asked or waited for; Interrupted.
         """
-        with OpenCalls().claim(call.call_id) if call.call_id else nullcontext(0) as number:
-            return _finish(decide(call, number, self._question_of))
+        with (
+            ExitStack() as shown,
+            OpenCalls().claim(call.call_id) if call.call_id else nullcontext(0) as number,
+        ):
+            return _finish(decide(call, number, lambda prompt: self._question_of(prompt, shown)))
 
-    def _question_of(self, prompt: Prompt) -> "_Question":
-        return _Question(self._client, prompt, self._until, self._troubles, self._clock, self._reply_seconds)
+    def _question_of(self, prompt: Prompt, shown: ExitStack) -> "_Question":
+        return _Question(self._client, prompt, self._until, self._troubles, self._clock, self._reply_seconds, shown)
 
 
 @dataclass(slots=True)
@@ -69,29 +80,52 @@ class _Question:
     troubles: Sequence[ReflectoError]
     clock: Callable[[], float]
     reply_seconds: float | None
+    shown: ExitStack
     question: "Question | None" = None
 
     async def ask(self, key: str) -> Asked:
         try:
-            return within(self.reply_seconds, lambda: self._ask(key))
+            asked = within(self.reply_seconds, lambda: self._ask(key))
         except Interrupted:
             # Nobody knows whether it is on the phone; asking with the same key finds it.
             with suppress(ReflectoError):
                 self.question = self.question or self._try_to_create(key, WITHDRAW_SECONDS)
             raise
+        if self.question is not None and self.question.confirm_number is not None:
+            from reflecto.cli.hook_number import number_shown
+
+            sign = number_shown(self.question.confirm_number, self.prompt.question, self._seconds_left())
+            self.shown.enter_context(sign)
+        return asked
 
     def _ask(self, key: str) -> Asked:
         started, troubles = self.clock(), len(self.troubles)
-        found = self._try_to_create(key, self._seconds_left())
+        try:
+            found = self._try_to_create(key, self._seconds_left())
+        except ApiError as error:
+            if self.prompt.given and error.code in PLAIN_ONLY_CODES:
+                raise PlainOnlyError from error
+            raise
+        if self.prompt.given:
+            self._look_whether_details_arrived(found)
         was_repeated = len(self.troubles) > troubles
         is_open = not found.replayed or self._is_this_calls(found, started if was_repeated else None)
         if is_open:
             self.question = found
         return Asked(found.id, is_open)
 
+    def _look_whether_details_arrived(self, question: "Question") -> None:
+        """Withdraw a question that an older server has stored without its details. Raises: PlainOnlyError."""
+        try:
+            self.client.get(question)
+        except BrokenContract as error:
+            with suppress(ReflectoError):
+                self.client.cancel(question, timeout=WITHDRAW_SECONDS)
+            raise PlainOnlyError from error
+
     async def wait(self) -> Ended:
         try:
-            return Ended("answered", self.client.wait(self._asked(), self._seconds_left()).index)
+            return _answered(self.client.wait(self._asked(), self._seconds_left()))
         except QuestionClosed as closed:
             return Ended(closed.code)
         except AnswerTimeout:
@@ -102,7 +136,7 @@ class _Question:
         try:
             self.client.cancel(question, timeout=WITHDRAW_SECONDS)
         except AlreadyAnswered:
-            return Ended("answered", self.client.wait(question, LAST_LOOK_SECONDS).index)
+            return _answered(self.client.wait(question, LAST_LOOK_SECONDS))
         except QuestionClosed as closed:
             return Ended(closed.code)
         return Ended("cancelled")
@@ -132,10 +166,15 @@ class _Question:
             idempotency_key=key,
             timeout=timeout,
             tether=TETHER_SECONDS,
+            **cast("Given", self.prompt.given),
         )
 
     def _seconds_left(self) -> float:
         return max(0.0, self.until - self.clock())
+
+
+def _answered(answer: "Answer") -> Ended:
+    return Ended("answered", answer.index, answer.comment)
 
 
 def _finish(work: Coroutine[Any, Any, T]) -> T:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from reflecto.agents.hook_call import HookOptions
 from reflecto.agents.hook_groups import (
     CLAUDE_CODE_DEFAULT,
     CLAUDE_CODE_EVENTS,
@@ -27,18 +28,23 @@ from reflecto.agents.tool_rules import OUR_TOOLS
 from reflecto.cli.agent_settings_file import SettingsFile
 from reflecto.cli.connection import find_connection, find_url
 from reflecto.cli.exits import say
+from reflecto.cli.hook_wishes import Confirm, Danger, danger_options
 from reflecto.cli.times import duration_seconds
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 NOT_LOGGED_IN: Final = "Warning: there is no server and token yet, so the hook decides nothing; run `reflecto login`"
 UNSET_TOKEN: Final = "Claude Code must find the sender token in the environment variable REFLECTO_TOKEN"
+WHERE_NUMBERS_ARE: Final = (
+    "The number shows in tmux's status line or the window's title, and `reflecto hook numbers` prints it"
+)
 TRUST_IN_CODEX: Final = "Codex runs new hooks once you trust them: /hooks in Codex"
 
 EXAMPLES: Final = """\b
 Examples:
   reflecto hook install claude-code
   reflecto hook install claude-code --events PermissionRequest,Stop --timeout 20m
+  reflecto hook install claude-code --confirm number
   reflecto hook install claude-code --print
 """
 
@@ -82,7 +88,7 @@ def _options(known: Sequence[str], default: Sequence[str]) -> Callable[[F], F]:
             ),
         ):
             command = option(command)
-        return _place_options(command)
+        return _place_options(danger_options(command))
 
     return add
 
@@ -103,6 +109,8 @@ def install_claude_code(
     events: tuple[str, ...],
     timeout_seconds: int | None,
     url: str | None,
+    danger: Danger,
+    confirm: Confirm,
     *,
     is_project: bool,
     over_http: bool,
@@ -116,9 +124,15 @@ def install_claude_code(
     """
     if url and not over_http:
         raise click.UsageError("--url goes with --http; the command finds its server as `reflecto ask` does")
-    hook = HttpHook(_server(url)) if over_http else CommandHook(_command("claude-code", is_project=is_project))
+    if over_http and confirm == "number":
+        raise click.UsageError("--confirm number needs the command: over --http nothing can show a number here")
+    wishes = HookOptions(danger=danger, confirm=confirm)
+    command = _command("claude-code", is_project=is_project)
+    hook = HttpHook(_server(url), wishes) if over_http else CommandHook(command, wishes)
     groups = claude_code_groups(hook, events, timeout_seconds)
     notes = [UNSET_TOKEN] if over_http else _warnings()
+    if confirm == "number":
+        notes.append(WHERE_NUMBERS_ARE)
     file = _claude_code_file(settings, is_project=is_project)
     _install("claude-code", file, groups, notes, only_print=only_print, as_json=as_json, rule=OUR_TOOLS)
 
@@ -129,6 +143,8 @@ def install_codex(
     settings: Path | None,
     events: tuple[str, ...],
     timeout_seconds: int | None,
+    danger: Danger,
+    confirm: Confirm,
     *,
     is_project: bool,
     only_print: bool,
@@ -139,8 +155,9 @@ def install_codex(
     Codex waits for the phone before it asks in the terminal, so a question's time is shorter here. The file is backed
     up beside itself, and everything else in it stays as it is.
     """
-    groups = codex_groups(CommandHook(_command("codex", is_project=is_project)), events, timeout_seconds)
-    notes = [*_warnings(), TRUST_IN_CODEX]
+    hook = CommandHook(_command("codex", is_project=is_project), HookOptions(danger=danger, confirm=confirm))
+    groups = codex_groups(hook, events, timeout_seconds)
+    notes = [*_warnings(), TRUST_IN_CODEX, *([WHERE_NUMBERS_ARE] if confirm == "number" else [])]
     file = _codex_file(settings, is_project=is_project)
     _install("codex", file, groups, notes, only_print=only_print, as_json=as_json)
 

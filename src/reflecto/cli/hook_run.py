@@ -1,6 +1,7 @@
 """What an agent starts: one event in, at most one JSON object out, and never a decision that nobody took."""
 
 import json
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,11 @@ import click
 
 from reflecto.agents import claude_code as claude_code_events
 from reflecto.agents import codex as codex_events
-from reflecto.agents.hook_call import Event, HookCall, HookOptions, UnusableEventError, parse_event
+from reflecto.agents.hook_call import Event, HookCall, HookOptions, Machine, UnusableEventError, parse_event
+from reflecto.cli.agents_files import read_text
 from reflecto.cli.connection import Connection, connection_options, find_connection, warn_if_exposed
 from reflecto.cli.exits import report, say
+from reflecto.cli.hook_wishes import Confirm, Danger, danger_options
 from reflecto.cli.interruption import Interrupted, caller_gone_interrupts, signals_interrupt
 from reflecto.cli.open_calls import OpenCalls
 from reflecto.cli.times import duration_seconds
@@ -43,7 +46,7 @@ class HookCommand(click.Command):
 
 def hook_options(command: F) -> F:
     """Add what every hook takes."""
-    command = connection_options(command)
+    command = danger_options(connection_options(command))
     return click.option(
         "--timeout",
         "timeout_seconds",
@@ -65,7 +68,13 @@ def hook_options(command: F) -> F:
     help="A notification_type not to pass on, such as permission_prompt where the question itself comes to the phone.",
 )
 def claude_code(
-    url: str | None, token: str | None, config_file: Path | None, timeout_seconds: int, skipped: tuple[str, ...]
+    url: str | None,
+    token: str | None,
+    config_file: Path | None,
+    timeout_seconds: int,
+    skipped: tuple[str, ...],
+    danger: Danger,
+    confirm: Confirm,
 ) -> int:
     """Be Claude Code's hook: read an event from standard input, print the decision that a tap on the phone was.
 
@@ -73,35 +82,49 @@ def claude_code(
     PostToolUse and PostToolUseFailure withdraw a question that was answered in the terminal.
     Without a tap nothing is printed, and Claude Code asks in the terminal.
     """
-
-    def read_call(event: Event) -> HookCall:
-        return claude_code_events.read_call(event, HookOptions(frozenset(skipped)))
-
-    return _run(read_call, None, timeout_seconds, lambda: _connection(url, token, config_file))
+    options = HookOptions(frozenset(skipped), danger, confirm)
+    return _run(
+        claude_code_events.read_call, options, None, timeout_seconds, lambda: _connection(url, token, config_file)
+    )
 
 
 @click.command("codex", cls=HookCommand)
 @hook_options
 @click.argument("notification", metavar="[JSON]", required=False)
 def codex(
-    url: str | None, token: str | None, config_file: Path | None, timeout_seconds: int, notification: str | None
+    url: str | None,
+    token: str | None,
+    config_file: Path | None,
+    timeout_seconds: int,
+    notification: str | None,
+    danger: Danger,
+    confirm: Confirm,
 ) -> int:
     """Be Codex's hook: read an event from standard input, print the decision that a tap on the phone was.
 
     PermissionRequest is asked; Stop is sent, and so is JSON as an argument, which is how Codex calls the program
     named by `notify`.
     """
-    return _run(codex_events.read_call, notification, timeout_seconds, lambda: find_connection(url, token, config_file))
+    options = HookOptions(danger=danger, confirm=confirm)
+    return _run(
+        codex_events.read_call,
+        options,
+        notification,
+        timeout_seconds,
+        lambda: find_connection(url, token, config_file),
+    )
 
 
 def _run(
-    read_call: Callable[[Event], HookCall],
+    read_call: Callable[[Event, HookOptions, Machine], HookCall],
+    options: HookOptions,
     argument: str | None,
     timeout_seconds: int,
     connection: Callable[[], Connection],
 ) -> int:
     try:
-        call = read_call(parse_event(_read_input() if argument is None else argument))
+        event = parse_event(_read_input() if argument is None else argument)
+        call = read_call(event, options, Machine(socket.gethostname(), str(Path.home()), read_text))
         if call.ends:
             OpenCalls().end(call.ends)
         reply = _perform(call, timeout_seconds, connection()) if call.prompts or call.notice else {}

@@ -1,9 +1,10 @@
 """Which calls of tools wait on the phone right now, as files that their hooks hold locked on this machine.
 
-Two things need it. Two calls that look the same at the same time are two questions: each takes a number of its own.
-And a hook that learns that a call is over ends the one that still asks about it, without a word to the server: that
-one withdraws its question. A file's name is a hash, and all it holds is the number of the process; a lock ends with
-its process, however that ends.
+Three things need it. Two calls that look the same at the same time are two questions: each takes a number of its own.
+A hook that learns that a call is over ends the one that still asks about it, without a word to the server: that one
+withdraws its question. And what the agent's terminal has no place for, a hook shows to whoever asks on this machine.
+The name of a call's file is a hash, and all it holds is the number of the process; a lock ends with its process,
+however that ends.
 """
 
 import os
@@ -20,6 +21,7 @@ except ImportError:  # Windows: identical calls share a question, and it stays u
     fcntl = None  # type: ignore[assignment]  # a module cannot be None, for mypy
 
 SAME_CALLS_MAX: Final = 32  # at the same time
+_SHOWN: Final = "shown-"
 
 
 class OpenCalls:
@@ -62,19 +64,46 @@ class OpenCalls:
                     os.kill(int(file.read(20)), signal.SIGTERM)
                 return
 
-    def _lock_first(self, call_id: str) -> tuple[int, Path, IO[bytes]] | None:
+    @contextmanager
+    def showing(self, line: str) -> Iterator[None]:
+        """Let `shown` return this line, as long as this process lives."""
+        path = self._folder / f"{_SHOWN}{os.getpid()}"
+        file = self._lock_own(path)
+        if file is None:
+            yield
+            return
+        file.seek(0)
+        file.truncate()
+        file.write(line.encode())
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                path.unlink()
+            file.close()
+
+    def shown(self) -> list[str]:
+        """Return the lines of all processes that show one."""
+        lines = []
+        for path in sorted(self._folder.glob(f"{_SHOWN}*")) if fcntl is not None and self._is_ours() else ():
+            with suppress(OSError), path.open("r+b") as file:
+                if not _lock(file):  # else whoever wrote it was killed
+                    lines.append(file.read().decode(errors="replace"))
+        return lines
+
+    def _lock_own(self, path: Path) -> IO[bytes] | None:
         if fcntl is None:
             return None
-        try:
+        with suppress(OSError):
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            if not self._is_ours():
-                return None
-            for number in range(SAME_CALLS_MAX):
-                path = self._path(call_id, number)
-                if (file := _claim_file(path)) is not None:
-                    return number, path, file
-        except OSError:
-            pass
+            return _claim_file(path) if self._is_ours() else None
+        return None
+
+    def _lock_first(self, call_id: str) -> tuple[int, Path, IO[bytes]] | None:
+        for number in range(SAME_CALLS_MAX):
+            path = self._path(call_id, number)
+            if (file := self._lock_own(path)) is not None:
+                return number, path, file
         return None
 
     def _is_ours(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from reflecto.agents.asking import Asked, Ended, NotAskedError, decide
+from reflecto.agents.asking import PLAIN_ONLY_CODES, Asked, Ended, NotAskedError, PlainOnlyError, decide
 from reflecto.agents.claude_code import read_call
 from reflecto.agents.hook_call import TETHER_SECONDS, HookCall, HookOptions, Prompt, UnusableEventError, parse_event
 from reflecto.api.callers import SENDER
@@ -21,6 +21,7 @@ from reflecto.contract.errors import INVALID_JSON
 from reflecto.contract.interactions import CreateInteractionRequest, InteractionState
 from reflecto.contract.limits import EVENT_MAX_BYTES, EXPIRES_IN_MAX_SECONDS, EXPIRES_IN_MIN_SECONDS
 from reflecto.contract.messages import SendRequest
+from reflecto.contract.wire import build_request
 from reflecto.core.clock import Clock
 from reflecto.core.interactions import Interactions
 from reflecto.core.sender import Sender
@@ -32,10 +33,10 @@ REPLY_SECONDS: Final = 5  # kept of the hook's time, for the reply's way back
 async def claude_code(call: Admitted[Sender, None]) -> Reply | None:
     """Ask what the event asks, pass on what it tells, and reply with the decision."""
     await _admit(call)
-    skipped = frozenset(filter(None, (call.query("skip") or "").split(",")))
+    options = _options(call)
     body = await call.read_body(EVENT_MAX_BYTES)
     try:
-        hook = await work_on(body, lambda body: read_call(parse_event(body), HookOptions(skipped)))
+        hook = await work_on(body, lambda body: read_call(parse_event(body), options))
     except UnusableEventError as error:
         raise ApiError(INVALID_JSON, str(error)) from None
     return await answer_keeping_alive(call, _decide(call, hook), call.use_cases.clock)
@@ -80,14 +81,20 @@ class _Question(msgspec.Struct):
 
     async def ask(self, key: str) -> Asked:
         expires_in = min(max(self._seconds_left(), EXPIRES_IN_MIN_SECONDS), EXPIRES_IN_MAX_SECONDS)
-        request = CreateInteractionRequest(
-            question=self.prompt.question,
-            choices=self.prompt.choices,
-            expires_in=expires_in,
-            idempotency_key=key,
-            tether=TETHER_SECONDS,  # this server may be killed while it waits
-        )
-        asked = await self.interactions.ask(self.sender, request)
+        fields = {
+            "question": self.prompt.question,
+            "choices": self.prompt.choices,
+            "expires_in": expires_in,
+            "idempotency_key": key,
+            "tether": TETHER_SECONDS,  # this server may be killed while it waits
+        }
+        request = build_request(CreateInteractionRequest, fields | dict(self.prompt.given))
+        try:
+            asked = await self.interactions.ask(self.sender, request)
+        except ApiError as error:
+            if self.prompt.given and error.spec.code in PLAIN_ONLY_CODES:
+                raise PlainOnlyError from error
+            raise
         if asked.mismatch:
             raise NotAskedError
         if asked.replayed:
@@ -114,7 +121,8 @@ class _Question(msgspec.Struct):
 
 
 def _ended(state: InteractionState) -> Ended:
-    return Ended(state.status, state.choice_index)
+    comment = None if state.comment is msgspec.UNSET else state.comment.text
+    return Ended(state.status, state.choice_index, comment)
 
 
 async def _withdraw(interactions: Interactions, sender: Sender, question_id: str) -> InteractionState:
@@ -123,6 +131,19 @@ async def _withdraw(interactions: Interactions, sender: Sender, question_id: str
         return await interactions.cancel(sender, question_id)
     except ApiError:
         return await interactions.read(sender, question_id)
+
+
+def _options(call: Call) -> HookOptions:
+    """Return what the hook's URL says that its person chose; what it says otherwise counts as nothing.
+
+    `confirm=number` is not among it: nothing of this server's could show a number where the agent runs.
+    """
+    danger, confirm = call.query("danger"), call.query("confirm")
+    return HookOptions(
+        skipped=frozenset(filter(None, (call.query("skip") or "").split(","))),
+        danger="never" if danger == "never" else "always" if danger == "always" else "rules",
+        confirm="hold" if confirm == "hold" else "tap",
+    )
 
 
 def _timeout_seconds(call: Call) -> int:
