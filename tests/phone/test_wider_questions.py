@@ -21,7 +21,9 @@ from reflecto.phone.state import Answer, PhoneState
 from tests.phone.builders import (
     END,
     NOW,
+    OTHER_PHONE,
     SEED,
+    arrived,
     asked,
     closed,
     id_of,
@@ -190,6 +192,33 @@ def test_muting_leaves_open_questions_and_is_told_once():
     assert state.muted == {TOKEN: "forever"}
     assert [LineWriter().describe(effect, NOW, None) for effect in told] == [
         ["CI is muted for good, on Pixel; u lets it ask again."]
+    ]
+
+
+def test_what_another_phone_changed_of_a_sender_is_told_and_kept():
+    changes: list[dict[str, Any]] = [
+        {"muted_until": "forever"},
+        {"muted_until": None},
+        {"label": "Robot"},
+        {"colour": "teal"},
+    ]
+    events = [
+        arrived(
+            "token.changed",
+            id_of("msg", seq),
+            {"token_id": TOKEN, "by": "Pixel", "by_id": OTHER_PHONE} | change,
+            seq=seq,
+        )
+        for seq, change in enumerate(changes, 1)
+    ]
+
+    state, told = play(phone(question(1, token_id=TOKEN)), *events)
+
+    assert (state.muted, state.cursor) == ({}, 4)
+    assert [LineWriter().describe(effect, NOW, None) for effect in told] == [
+        ["CI is muted for good, on Pixel; u lets it ask again."],
+        ["CI is not muted any more, on Pixel."],
+        ["CI is called Robot now, on Pixel."],
     ]
 
 

@@ -20,7 +20,7 @@ from reflecto.contract.limits import CHOICES_MAX, CHOICES_MIN
 from reflecto.phone import alarms, effects
 from reflecto.phone.alarms import Acknowledged, AlarmVerdict, Silenced
 from reflecto.phone.lifecycle import Step, Verdict, WrongNumber, end_overdue, judge, reopen, sending, tap
-from reflecto.phone.muting import MutedBy, is_muted, mute
+from reflecto.phone.muting import MutedBy, is_muted, mute, read_sender_changed
 from reflecto.phone.readers import (
     payload_of,
     read_document,
@@ -214,6 +214,7 @@ READERS: Final[dict[str, Callable[[PhoneState, Envelope, float], Step]]] = {
     "interaction": _read_question,
     "interaction.closed": _read_closed,
     "token.created": _read_token,
+    "token.changed": read_sender_changed,
     "notification": read_notification,
     "document": read_document,
     "ring": read_ring,

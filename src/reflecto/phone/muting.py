@@ -5,13 +5,25 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from reflecto.contract.envelopes import Envelope
 from reflecto.phone import effects
 from reflecto.phone.lifecycle import Step
+from reflecto.phone.readers import payload_of
 from reflecto.phone.state import PhoneState
 
 Until = int | Literal["forever"]
 MINUTES_15: Final = 15 * 60
 HOUR: Final = 60 * 60
+
+
+class SenderChanged(msgspec.Struct, frozen=True):
+    """What a phone of the owner, `by`, has changed of a token; the rest of its payload is not for this phone."""
+
+    token_id: str
+    by: str
+    by_id: str
+    label: str | msgspec.UnsetType = msgspec.UNSET
+    muted_until: int | str | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class MutedBy(NamedTuple):
@@ -39,6 +51,24 @@ def mute(state: PhoneState, muted: MutedBy, now: float) -> Step:
         return Step(state)
     told = effects.Muted(token_id=muted.token_id, source=muted.source, until=muted.until, by=muted.by)
     return Step(msgspec.structs.replace(state, muted=kept), (told,))
+
+
+def read_sender_changed(state: PhoneState, envelope: Envelope, now: float) -> Step:
+    """Tell what was changed, and keep for how long the sender is muted."""
+    change = payload_of(envelope, SenderChanged)
+    known = next((each.source for each in state.questions if each.token_id == change.token_id), "A sender")
+    is_own = state.identity is not None and change.by_id == state.identity.device_id
+    by = None if is_own else change.by
+    told: tuple[effects.Effect, ...] = ()
+    if change.label is not msgspec.UNSET:
+        told = (effects.Renamed(token_id=change.token_id, source=known, label=change.label, by=by),)
+    if change.muted_until is msgspec.UNSET:
+        return Step(state, told)
+    until: Until | None = "forever"
+    if change.muted_until is None or isinstance(change.muted_until, int):
+        until = change.muted_until
+    muted = mute(state, MutedBy(change.token_id, known, until, by), now)
+    return Step(muted.state, told + muted.effects)
 
 
 def tomorrow(now: float) -> int:
