@@ -3,12 +3,14 @@
 import { endingAlarms, sendEnding } from "./alarm-endings.ts";
 import { endedHere } from "./alarms.ts";
 import type { Api } from "./api.ts";
-import { toBase64 } from "./bytes.ts";
+import { toBase64, toBase64Url } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
 import type { OnChanges } from "./intake.ts";
+import { SERVER } from "./keyring.ts";
 import type { DeviceKeys } from "./keys.ts";
 import type { Verdict } from "./lifecycle.ts";
-import { answerMessage } from "./receipt.ts";
+import { randomBytes } from "./pairing.ts";
+import { answerMessage, answerMessageV2, commentDigest, questionDigest } from "./receipt.ts";
 import type { Alarm, AlarmLife, Question } from "./records.ts";
 import { ForeignReplyError, RefusedError, UnreachableError } from "./refusals.ts";
 import type { QueuedAnswer, Store } from "./store.ts";
@@ -26,6 +28,13 @@ export interface AnswerParts {
   onChanges: OnChanges;
 }
 
+/** What a person typed beside their tap. */
+export interface Words {
+  /** The two digits that the asker shows. */
+  number?: string;
+  comment?: string;
+}
+
 export class AnswerQueue {
   readonly #parts: AnswerParts;
   #flushing: Promise<FlushOutcome> | null = null;
@@ -35,14 +44,36 @@ export class AnswerQueue {
   }
 
   /** Signs and queues the answer. False where the question cannot be answered any more, or was just now. */
-  async tap(question: Question, choiceIndex: number): Promise<boolean> {
-    const { store, keys, clock } = this.#parts;
-    const answeredAt = Math.floor(clock.now());
-    const shown = { id: question.id, question: question.payload.question, choices: question.payload.choices };
-    const signature = toBase64(await keys.sign(await answerMessage(shown, choiceIndex, answeredAt)));
-    const tapped = await store.tap({ id: question.id, choiceIndex, answeredAt, signature }, clock.now());
+  async tap(question: Question, choiceIndex: number, words: Words = {}): Promise<boolean> {
+    const { store, clock } = this.#parts;
+    const answer = await this.#sign(question, choiceIndex, Math.floor(clock.now()), words);
+    const tapped = await store.tap(answer, clock.now());
     if (tapped) await this.#parts.onChanges([{ item: tapped, what: "changed" }]);
     return tapped !== null;
+  }
+
+  async #sign({ id, payload }: Question, choiceIndex: number, answeredAt: number, words: Words): Promise<QueuedAnswer> {
+    const { keys } = this.#parts;
+    const { question, choices, given } = payload;
+    if (!given) {
+      const message = await answerMessage({ id, question, choices }, choiceIndex, answeredAt);
+      return { id, choiceIndex, answeredAt, signature: toBase64(await keys.sign(message)) };
+    }
+    const number = words.number ?? null;
+    const text = words.comment?.trim();
+    const comment = text ? { text, salt: newSalt() } : null;
+    const message = answerMessageV2({
+      id,
+      from: SERVER,
+      digest: await questionDigest({ question, choices }, given),
+      choiceIndex,
+      answeredAt,
+      number,
+      commentSha256: comment && (await commentDigest(comment.text, comment.salt)),
+    });
+    const signature = toBase64(await keys.sign(message));
+    const said = { ...(number === null ? {} : { number }), ...(comment ? { comment } : {}) };
+    return { id, choiceIndex, answeredAt, signature, v: 2, ...said };
   }
 
   /** Stops a ring, or acknowledges an emergency: at once here, everywhere once the server has heard of it. */
@@ -106,15 +137,21 @@ export class AnswerQueue {
   }
 
   async #send(answer: QueuedAnswer, deviceId: string): Promise<Verdict | FlushOutcome> {
-    const { id, choiceIndex, answeredAt, signature } = answer;
+    const { id, choiceIndex, answeredAt, ...signed } = answer;
     try {
-      await this.#parts.api.answer(id, { choice_index: choiceIndex, answered_at: answeredAt, signature });
+      await this.#parts.api.answer(id, { choice_index: choiceIndex, answered_at: answeredAt, ...signed });
       return { happening: "accepted", choiceIndex, by: null };
     } catch (error) {
       const isFinal = error instanceof RefusedError && !error.isPassing && !error.isRevocation;
       return isFinal ? verdictOf(error, deviceId) : outageOf(error);
     }
   }
+}
+
+const SALT_BYTES = 16;
+
+function newSalt(): string {
+  return toBase64Url(randomBytes(SALT_BYTES));
 }
 
 function outageOf(error: unknown): FlushOutcome {
@@ -131,6 +168,13 @@ function verdictOf({ code, details }: RefusedError, deviceId: string): Verdict {
     const isHere = by.device_id === deviceId;
     const label = typeof by.label === "string" ? by.label : null;
     return { happening: isHere ? "answered_here" : "answered", choiceIndex, by: label };
+  }
+  if (code === "wrong_number") {
+    const triesLeft = typeof details["tries_left"] === "number" ? details["tries_left"] : 0;
+    const none = { choiceIndex: null, by: null };
+    return triesLeft > 0
+      ? { happening: "wrong_number", ...none, triesLeft }
+      : { happening: "cancelled", ...none, reason: "wrong_number" };
   }
   const ended = code === "interaction_closed" ? details["status"] : code;
   if (ended === "expired" || ended === "cancelled") return { happening: ended, choiceIndex: null, by: null };

@@ -2,12 +2,17 @@
 
 import { openBlob } from "./blob.ts";
 import { type Bytes, fromUtf8 } from "./bytes.ts";
+import { givenOf } from "./details.ts";
 import { anyLink, webLink } from "./links.ts";
+import type { Given } from "./receipt.ts";
 
 /** Who sent it: a sender token's label, or the server itself. */
 export interface Source {
   token?: string;
   server?: string;
+  /** Which token it was, whatever its name is now; and the colour that its owner gave it. */
+  token_id?: string;
+  colour?: string;
 }
 
 export type Priority = "min" | "low" | "default" | "high" | "urgent";
@@ -40,12 +45,15 @@ export interface Body {
 }
 
 export interface Payloads {
-  interaction: { question: string; choices: string[]; expires_at: number };
+  /** `given`: what was asked with it and is signed over, as `details.ts` reads it. Absent where there is nothing. */
+  interaction: { question: string; choices: string[]; expires_at: number; given?: Given };
   "interaction.closed": {
     status: "answered" | "cancelled" | "expired";
     choice_index: number | null;
     answered_by: string | null;
     answered_by_id: string | null;
+    /** Of a cancelled one: `withdrawn`, `dismissed`, `wrong_number` and what else a server says. */
+    reason?: string;
   };
   "token.created": { id: string; label: string; token: string };
   notification: Body & {
@@ -98,7 +106,7 @@ export function readEnvelope(json: string): Envelope {
     type,
     id: text(outer["id"], "id"),
     ts: number(outer["ts"], "ts"),
-    source: { ...optional("token", source["token"]), ...optional("server", source["server"]) },
+    source: { ...optional("token", source["token"]), ...optional("server", source["server"]), ...optional("token_id", source["token_id"]), ...optional("colour", source["colour"]) },
     payload: read(record(outer["payload"])),
   } as Envelope;
 }
@@ -109,10 +117,12 @@ const READERS: { [Type in EnvelopeType]: (payload: Fields) => Payloads[Type] } =
   interaction: (payload) => {
     const choices = list(payload["choices"]).map((choice) => text(choice, "choice"));
     if (choices.length < 2) throw new BadEnvelopeError("choices");
+    const given = givenOf(payload);
     return {
       question: text(payload["question"], "question"),
       choices,
       expires_at: number(payload["expires_at"], "expires_at"),
+      ...(given ? { given } : {}),
     };
   },
   "interaction.closed": (payload) => ({
@@ -120,6 +130,7 @@ const READERS: { [Type in EnvelopeType]: (payload: Fields) => Payloads[Type] } =
     choice_index: typeof payload["choice_index"] === "number" ? payload["choice_index"] : null,
     answered_by: textOrNull(payload["answered_by"]),
     answered_by_id: textOrNull(payload["answered_by_id"]),
+    ...optional("reason", payload["reason"]),
   }),
   "token.created": (payload) => ({
     id: text(payload["id"], "id"),

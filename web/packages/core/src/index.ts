@@ -9,6 +9,7 @@ export * from "./blob.ts";
 export * from "./bytes.ts";
 export * from "./canonical-json.ts";
 export * from "./clock.ts";
+export * from "./details.ts";
 export * from "./envelope.ts";
 export * from "./intake.ts";
 export * from "./items.ts";

@@ -2,7 +2,7 @@
 
 import { closeAlarm, isAlarm, isDemanding, NEW_ALARM, nextRound } from "./alarms.ts";
 import type { Envelope } from "./envelope.ts";
-import { type Happening, LIFECYCLE, type Phase, type Verdict } from "./lifecycle.ts";
+import { type Happening, isOver, LIFECYCLE, type Phase, type Verdict } from "./lifecycle.ts";
 import type { Change, Item, Note, NoteOf, Question } from "./records.ts";
 
 export function keyOf(type: Envelope["type"], id: string): string {
@@ -19,7 +19,7 @@ export function phaseAt(question: Question, now: number): Phase {
 export function step(question: Question, happening: Happening, now: number): Question {
   const phase = LIFECYCLE[phaseAt(question, now)][happening];
   if (phase === undefined) return question;
-  return { ...question, phase, endedAt: phase === "sending" ? null : Math.floor(now) };
+  return { ...question, phase, endedAt: isOver(phase) ? Math.floor(now) : null };
 }
 
 export function judge(question: Question, verdict: Verdict, now: number): Question {
@@ -29,6 +29,8 @@ export function judge(question: Question, verdict: Verdict, now: number): Questi
   const happening = verdict.happening === "answered_here" && isOtherTap ? "answered" : verdict.happening;
   const judged = step(question, happening, now);
   if (judged === question) return question;
+  if (happening === "wrong_number") return { ...judged, tappedIndex: null, triesLeft: verdict.triesLeft ?? 1 };
+  if (verdict.reason !== undefined) judged.reason = verdict.reason;
   if (judged.phase === "sent") return { ...judged, choiceIndex: choiceIndex ?? question.tappedIndex, by: null };
   return { ...judged, choiceIndex, by: judged.phase === "answered_elsewhere" ? by : null };
 }
@@ -100,10 +102,11 @@ function quiet<Of extends Item>(item: Of): Of {
 function close(item: Item, ending: Item, deviceId: string, now: number): Item {
   if (isAlarm(item)) return closeAlarm(item, ending, now);
   if (item.type !== "interaction" || ending.type !== "interaction.closed") return item;
-  const { status, choice_index, answered_by, answered_by_id } = ending.payload;
+  const { status, choice_index, answered_by, answered_by_id, reason } = ending.payload;
   const isHere = status === "answered" && answered_by_id === deviceId;
   const happening = isHere ? "answered_here" : status;
-  return judge(item, { happening, choiceIndex: choice_index, by: answered_by }, now);
+  const why = reason === undefined ? {} : { reason };
+  return judge(item, { happening, choiceIndex: choice_index, by: answered_by, ...why }, now);
 }
 
 function itemOf(envelope: Envelope, now: number): Item {

@@ -10,6 +10,7 @@ export type Happening =
   | "answered" // another device did
   | "cancelled"
   | "expired"
+  | "wrong_number" // this tap counts for nothing, and the question still waits
   | "refused";
 
 /** The server's word on a question. `choiceIndex` and `by` describe the answer that won. */
@@ -17,6 +18,8 @@ export interface Verdict {
   happening: Exclude<Happening, "tapped" | "time_ran_out">;
   choiceIndex: number | null;
   by: string | null;
+  reason?: string;
+  triesLeft?: number;
 }
 
 // What is not in the table changes nothing: a second tap, a late word of the server, news of an ended question.
@@ -36,6 +39,7 @@ export const LIFECYCLE: Readonly<Record<Phase, Partial<Record<Happening, Phase>>
     answered: "answered_elsewhere",
     cancelled: "withdrawn",
     expired: "expired",
+    wrong_number: "open",
     refused: "refused",
   },
   sent: {},

@@ -29,6 +29,10 @@ export interface Question extends Kept {
   choiceIndex: number | null;
   /** The label of the device whose tap won, where it was another one. */
   by: string | null;
+  /** Why it was cancelled, where the server said so. */
+  reason?: string;
+  /** How many wrong numbers may still be typed, once one was. */
+  triesLeft?: number;
   endedAt: number | null;
 }
 

@@ -24,6 +24,17 @@ export interface QueuedAnswer {
   answeredAt: number;
   /** Base64. */
   signature: string;
+  /** Of a question that brought more than its words and answers: the version of what was signed. */
+  v?: 2;
+  /** The two digits that were typed. */
+  number?: string;
+  comment?: Comment;
+}
+
+/** A word with the tap. `salt`: base64url of 16 bytes, so that nobody can guess the text from what is signed. */
+export interface Comment {
+  text: string;
+  salt: string;
 }
 
 /** Where the queue on the server has been read up to. */

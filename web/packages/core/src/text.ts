@@ -26,6 +26,7 @@ const JOINER = "\u200d";
 const EMOJI_STYLE = "\ufe0f";
 const KEYCAP = "\u20e3";
 const TAB = "    ";
+const PLAIN = /^[ -~]+$/;
 
 /**
  * Splits `text` so that invisible and bidirectional characters can be shown by their code points, `‹U+202E›`.
@@ -33,6 +34,7 @@ const TAB = "    ";
  * vectors; protocol.md "What is visible" has it in words.
  */
 export function visibleRuns(text: string, { keepLines = true } = {}): Run[] {
+  if (PLAIN.test(text)) return [{ text, isHidden: false }]; // most of a long diff: looked at once, not letter by letter
   const chars = Array.from(keepLines ? text.replaceAll("\r\n", "\n").replaceAll("\t", TAB) : text);
   const runs: Run[] = [];
   let marks = 0;
