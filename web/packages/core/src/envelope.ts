@@ -106,7 +106,12 @@ export function readEnvelope(json: string): Envelope {
     type,
     id: text(outer["id"], "id"),
     ts: number(outer["ts"], "ts"),
-    source: { ...optional("token", source["token"]), ...optional("server", source["server"]), ...optional("token_id", source["token_id"]), ...optional("colour", source["colour"]) },
+    source: {
+      ...optional("token", source["token"]),
+      ...optional("server", source["server"]),
+      ...optional("token_id", source["token_id"]),
+      ...optional("colour", source["colour"]),
+    },
     payload: read(record(outer["payload"])),
   } as Envelope;
 }

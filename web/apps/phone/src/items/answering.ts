@@ -10,7 +10,9 @@ export type Shape = "pair" | "pair-and-more" | "list";
 
 export function shapeOf(choices: readonly string[]): Shape {
   if (choices.length === 2) return "pair";
-  const [isFirstShort, isSecondShort, isThirdShort] = choices.map((label) => Array.from(label).length <= PAIR_LABEL_CHARS);
+  const [isFirstShort, isSecondShort, isThirdShort] = choices.map(
+    (label) => Array.from(label).length <= PAIR_LABEL_CHARS,
+  );
   return choices.length === 3 && isFirstShort && isSecondShort && !isThirdShort ? "pair-and-more" : "list";
 }
 

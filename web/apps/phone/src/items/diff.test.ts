@@ -5,7 +5,10 @@ const HEAD = "--- a/x.ts\n+++ b/x.ts\n";
 
 test("each line has its sign and its number, before for what goes, after for what stays or comes", () => {
   const { hunks, added, removed } = readDiff(`${HEAD}@@ -7,2 +9,2 @@ class A\n one\n-two\n+zwei\n`);
-  expect(hunks[0]).toMatchObject({ line: null, stretches: [{ lines: [{ text: "--- a/x.ts" }, { text: "+++ b/x.ts" }] }] });
+  expect(hunks[0]).toMatchObject({
+    line: null,
+    stretches: [{ lines: [{ text: "--- a/x.ts" }, { text: "+++ b/x.ts" }] }],
+  });
   expect(hunks[1]).toMatchObject({ line: 9, heading: "class A" });
   expect(hunks[1]?.stretches.flatMap(({ lines }) => lines)).toEqual([
     { sign: "same", number: 9, text: "one" },

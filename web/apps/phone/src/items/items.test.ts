@@ -25,6 +25,26 @@ test.each([
   expect(promptOf(question, maxActions)?.options.actions).toEqual([]);
 });
 
+test.each([
+  ["it is dangerous", { danger: "high" }],
+  ["it wants a long press", { confirm: "hold" }],
+  ["it wants a number", { confirm: "number" }],
+  ["there is something to read beside it", { details: [{ kind: "code", text: "rm -rf build" }] }],
+  ["it brings what this app does not know", { details: [{ kind: "film" }] }],
+] as const)("the first choice is no button where %s; the way to look and the refusal are", (_why, given) => {
+  const question = questionOf("Run it?");
+  const asked = { ...question, payload: { ...question.payload, given } };
+  expect(promptOf(asked, TWO)?.options.actions).toEqual([
+    { action: "look", title: "Look" },
+    { action: "choice-1", title: "Deny" },
+  ]);
+});
+
+test("a question with four choices says that there are four, and has no buttons", () => {
+  const prompt = promptOf(questionOf("Which?", ["A", "B", "C", "D"]), 4);
+  expect(prompt).toMatchObject({ title: "CI asks, 4 answers", options: { actions: [] } });
+});
+
 test("a question that is over makes no prompt", () => {
   expect(promptOf(questionOf("Deploy?", undefined, { phase: "sent" }), TWO)).toBeNull();
 });

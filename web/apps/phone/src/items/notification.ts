@@ -1,6 +1,15 @@
 /** What the system notification of an item says. Pure. */
 
-import { type Body, type Item, parseRichText, plainOf, type Question, visibleRuns, visibleText } from "@reflecto/core";
+import {
+  type Body,
+  briefOf,
+  type Item,
+  parseRichText,
+  plainOf,
+  type Question,
+  visibleRuns,
+  visibleText,
+} from "@reflecto/core";
 import { addressOf } from "../platform/place.ts";
 import { outcomeOf, sourceName } from "./outcome.ts";
 
@@ -89,12 +98,22 @@ function questionPrompt(question: Question, from: string, maxActions: number): P
   const text = runs.map((run) => run.text).join("");
   const isWhole = text.length <= WHOLE_TEXT_MAX_CHARS && text.split("\n").length <= WHOLE_TEXT_MAX_LINES;
   const isPlain = runs.every((run) => !run.isHidden);
-  const hasButtons = isWhole && isPlain && choices.length <= maxActions;
-  const actions = choices.map((label, index) => ({ action: `choice-${index}`, title: visibleText(label) }));
-  return prompt(question, `${from} asks`, isWhole ? text : `${text}\n\nOpen to read it all and answer`, {
-    requireInteraction: true,
-    actions: hasButtons ? actions : [],
-  });
+  const { isDangerous, confirm, blocks, isWhole: isKnown } = briefOf(question.payload.given);
+  const isTwo = choices.length === 2;
+  // Nobody approves here what they did not see whole, or what wants more than a tap: that answer is given in the app.
+  const mayApprove = !isDangerous && confirm === "tap" && blocks.length === 0 && isKnown;
+  const hasButtons = isWhole && isPlain && isTwo && maxActions >= 2;
+  const [first, second] = choices.map((label, index) => ({ action: `choice-${index}`, title: visibleText(label) }));
+  const offered = mayApprove ? [first, second] : [{ action: "look", title: "Look" }, second];
+  return prompt(
+    question,
+    isTwo ? `${from} asks` : `${from} asks, ${choices.length} answers`,
+    isWhole ? text : `${text}\n\nOpen to read it all and answer`,
+    {
+      requireInteraction: true,
+      actions: hasButtons ? offered.filter((action) => action !== undefined) : [],
+    },
+  );
 }
 
 /** What replaces the question once it is over; quiet, for the person knows. */

@@ -1,6 +1,6 @@
 /** Which questions wait, in which order, and what this phone remembers of who asks. Its own memory, not the server's word. */
 
-import { type Item, type Question, seenOf, type Source } from "@reflecto/core";
+import { type Item, type Question, type Source, seenOf } from "@reflecto/core";
 import { questions } from "./lists.ts";
 
 /** After a refusal, the sender's next question within this time says so. */
@@ -65,4 +65,10 @@ export function isSameSender(a: Source, b: Source): boolean {
 
 function isSameDay(ts: number, now: number): boolean {
   return new Date(ts * 1000).toDateString() === new Date(now * 1000).toDateString();
+}
+
+/** A short time as a message takes it: seconds below a minute and a half, minutes above. */
+export function quietSpan(seconds: number): { unit: "seconds" | "minutes"; count: number } {
+  const whole = Math.max(0, Math.round(seconds));
+  return whole < 90 ? { unit: "seconds", count: whole } : { unit: "minutes", count: Math.round(whole / 60) };
 }
