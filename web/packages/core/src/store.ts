@@ -3,6 +3,7 @@
 import type { Envelope } from "./envelope.ts";
 import type { Verdict } from "./lifecycle.ts";
 import type { AlarmLife, Change, Item, Question } from "./records.ts";
+import type { Comment } from "./wire/types.ts";
 
 /** Who this device is to its server. Its keys are kept elsewhere, see DeviceKeys. */
 export interface Device {
@@ -28,13 +29,8 @@ export interface QueuedAnswer {
   v?: 2;
   /** The two digits that were typed. */
   number?: string;
+  /** Its `salt` keeps the text from being guessed by what is signed. */
   comment?: Comment;
-}
-
-/** A word with the tap. `salt`: base64url of 16 bytes, so that nobody can guess the text from what is signed. */
-export interface Comment {
-  text: string;
-  salt: string;
 }
 
 /** Where the queue on the server has been read up to. */
