@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reflecto.contract.devices import ANSWER_V2
 from tests.actors import DeviceActor, Program, enroll
 from tests.fakes import BOUND_SECONDS, FakeClock
 from tests.running import RunningServer, run_server
@@ -95,7 +96,7 @@ class FuzzedServer:
 
         async def found() -> DeviceActor:
             code = await self.running.invite(new_owner=True)
-            return await enroll(self.running, code)
+            return await enroll(self.running, code, features=[ANSWER_V2])
 
         return self.do(found())
 

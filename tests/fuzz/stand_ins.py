@@ -101,6 +101,9 @@ class StandIns:
 
     def _fill_body(self, body: dict[str, Any], operation: str, *, well_formed: bool) -> None:
         """Put in what exists; what breaks the schema is left as it is, but for its token and its time."""
+        if operation == "answerInteraction" and well_formed:  # what the question asked takes: it brought no more
+            for name in ("v", "number", "comment"):
+                body.pop(name, None)
         real: dict[str, Any] = {"token": next(self._programs).token}
         if operation == "enrollDevice" and well_formed:
             code = self._server.do(self._server.running.invite(new_owner=True))
