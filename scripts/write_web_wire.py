@@ -23,7 +23,7 @@ Schema = dict[str, Any]
 
 KINDS: Final = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 CHECKS: Final = {"string": "isString", "integer": "isNumber", "number": "isNumber", "boolean": "isBoolean"}
-HELPERS: Final = ("isBoolean", "isNumber", "isString", "listOf", "objectOf", "orAbsent", "orNull")
+HELPERS: Final = ("isBoolean", "isNumber", "isNumberOrString", "isString", "listOf", "objectOf", "orAbsent", "orNull")
 WIDTH_MAX: Final = 120  # as in biome.json
 
 
@@ -167,6 +167,8 @@ def _check(schema: Schema) -> str:
             return CHECKS[kind]
         case {"type": [str(kind), "null"]} if kind in CHECKS:
             return f"orNull({CHECKS[kind]})"
+        case {"type": ["integer", "string", "null"]}:
+            return "orNull(isNumberOrString)"
     raise ValueError(f"no check is known for {schema}")
 
 

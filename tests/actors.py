@@ -8,6 +8,7 @@ import httpx
 import msgspec
 
 from reflecto.contract.envelopes import Envelope
+from reflecto.contract.ids import new_id
 from reflecto.crypto.answers import answer_message, answer_message_v2, comment_digest, sign_answer
 from reflecto.crypto.encoding import decode_base64, encode_base64
 from reflecto.crypto.envelopes import open_blob, shared_key
@@ -93,8 +94,9 @@ class DeviceActor:
         """POST /v1/sync/ack."""
         return await self.call("POST", "/v1/sync/ack", json={"seq": seq})
 
-    async def new_token(self, label: str = "CI", **fields: Any) -> Program:
-        """Make a sender token and return a program that uses it."""
+    async def new_token(self, label: str | None = None, **fields: Any) -> Program:
+        """Make a sender token and return a program that uses it; without a label by one that no other has."""
+        label = label or f"CI {new_id('tok')}"
         made = await self.call("POST", "/v1/tokens", json={"label": label} | fields)
         assert made.status_code == 201, made.text
         return Program(self.http, made.json()["token"], made.json()["id"])

@@ -90,14 +90,15 @@ def make_device(owner_id: str, **fields: Any) -> Device:
 
 
 def make_token(owner_id: str, **fields: Any) -> Token:
-    """Return a live token's record."""
+    """Return a live token's record, by a name that no other has."""
+    token_id = new_id("tok")
     return _record(
         Token,
         {
-            "id": new_id("tok"),
+            "id": token_id,
             "owner_id": owner_id,
             "hash": unique_bytes(),
-            "label": "CI",
+            "label": f"CI {token_id}",
             "test": False,
             "priority_cap": None,
             "scopes": SCOPES,

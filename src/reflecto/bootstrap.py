@@ -140,7 +140,7 @@ class Services(UseCases):
             clock=clock,
             last_seen=last_seen,
             interactions=interactions,
-            tokens=Tokens(store, interactions, emergencies, last_seen, clock),
+            tokens=Tokens(store, interactions, emergencies, last_seen, hub, sealer, clock),
             devices=Devices(store, hub, presence, last_seen, clock, allow_private_push=push.allow_private),
             enrolment=Enrolment(store, hub, sealer, counters, clock),
             pairings=Pairings(store, hub, sealer, counters, clock),

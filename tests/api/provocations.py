@@ -90,7 +90,7 @@ async def wait_too_long(world: World) -> httpx.Response:
 
 
 async def ask_capped(world: World) -> httpx.Response:
-    return await (await world.phone.new_token(priority_cap="low")).ask()
+    return await (await world.phone.new_token(priority_cap="low")).send(priority="high")
 
 
 async def simulate_with_a_live_token(world: World) -> httpx.Response:

@@ -38,7 +38,7 @@ async def test_every_phone_gets_the_prompt_sealed_for_it_with_the_exact_text(ser
             "interaction",
             asked["id"],
             NOW,
-            {"token": "CI", "token_id": program.id},
+            {"token": "CI", "token_id": program.id, "colour": "violet"},
             {"question": question, "choices": choices, "expires_at": NOW + 300},
         )
     state = (await program.read(asked["id"])).json()

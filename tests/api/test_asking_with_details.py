@@ -51,7 +51,7 @@ async def prompt_of(phone: DeviceActor, behind: int = 1) -> Envelope:
 async def test_the_prompt_carries_each_field_as_it_was_given(phone: DeviceActor, sender: Program):
     question = await sender.ask_id("Run it?", **EVERYTHING)
     prompt = await prompt_of(phone)
-    assert (prompt.id, prompt.source) == (question, {"token": "Default", "token_id": sender.id})
+    assert (prompt.id, prompt.source) == (question, {"token": "Default", "token_id": sender.id, "colour": "teal"})
     assert prompt.payload == {"question": "Run it?", "choices": CHOICES, "expires_at": NOW + 600} | EVERYTHING
 
 

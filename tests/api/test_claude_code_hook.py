@@ -15,6 +15,7 @@ import pytest
 from reflecto.contract.limits import EVENT_MAX_BYTES
 from tests.actors import DeviceActor, Program
 from tests.agents.events import claude_code
+from tests.api.older_tokens import capped_as_once
 from tests.builders import NOW
 from tests.fakes import BOUND_SECONDS, FakeClock
 from tests.running import RunningServer
@@ -326,7 +327,7 @@ async def test_only_a_sender_that_may_ask_gets_that_far(server: RunningServer, p
     silent = await phone.new_token(scopes=["send"])
     refused = await silent.call("POST", HOOK, json=event)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "scope_denied")
-    capped = await phone.new_token(priority_cap="default")
+    capped = await capped_as_once(server.services.store, phone, "default")
     refused = await capped.call("POST", HOOK, json=event)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "priority_capped")
     assert (await sender.call("GET", HOOK)).status_code == 405

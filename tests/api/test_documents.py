@@ -25,7 +25,10 @@ async def test_a_document_arrives_to_the_byte(server: RunningServer, phone: Devi
         "warnings": [],
     }
     [envelope] = await waiting(server, phone, "document")
-    assert (envelope.id, envelope.source) == (reply.json()["document_id"], {"token": "Default", "token_id": sender.id})
+    assert (envelope.id, envelope.source) == (
+        reply.json()["document_id"],
+        {"token": "Default", "token_id": sender.id, "colour": "teal"},
+    )
     assert envelope.payload == {"filename": "report.csv", "content": content, "title": "Orders"}
     assert (await entries(server, phone))[-1].expires_at == NOW + 259_200
 

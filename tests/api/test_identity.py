@@ -18,7 +18,7 @@ INVALID = {"error": "invalid_token"}
 
 BOTH_KINDS = {"/v1/devices"}  # answer senders and devices
 DEVICES_ONLY = re.compile(
-    r"/v1/(sync|tokens|owner|invitations|devices/|relay|push|pairings|rings/|emergencies/)|.*/answer$"
+    r"/v1/(sync|tokens|owner|invitations|devices/|relay|push|pairings|rings/|emergencies/)|.*/(answer|dismiss)$"
 )
 TOKEN_ELSEWHERE = re.compile(r"/v1/send/\{token\}|(/v1|/1)/.*\.json")  # in the path, or in the body
 OTHER_IDENTITY = re.compile(r"/v1/enroll|.*/(claim|outcome|reveal)$")  # a code, or an invitation of pairing

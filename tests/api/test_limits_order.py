@@ -20,7 +20,7 @@ TOO_BIG: dict[str, Any] = {
 
 
 async def narrow(world: Limited, **fields: Any) -> Program:
-    return await world.phone.new_token("Narrow", **fields)
+    return await world.phone.new_token(**fields)
 
 
 async def test_whatever_fails_before_the_limits_spends_nothing_of_them(tmp_path: Path, clock: FakeClock):

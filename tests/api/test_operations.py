@@ -62,6 +62,8 @@ REPEATABLE_WITHOUT_A_KEY = {
     "mcp": "a tool's question has a key of its own",
     "simulateAnswer": "the same tap again",
     "answerInteraction": "the same tap again",
+    "dismissInteraction": "it has ended already",
+    "dismissQuestions": "they have ended already",
     "acknowledge": "up to the same number again",
     "stopRing": "it is silent already",
     "acknowledgeEmergency": "it is acknowledged already",

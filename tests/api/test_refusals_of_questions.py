@@ -5,8 +5,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from reflecto.contract.tokens import Priority
 from reflecto.crypto.tokens import token_hash
 from tests.actors import DeviceActor, Program, enroll
+from tests.api.older_tokens import capped_as_once
 from tests.builders import NOW
 from tests.fakes import FakeClock
 from tests.running import RunningServer, run_server
@@ -103,8 +105,10 @@ async def test_of_several_phones_only_those_new_enough_are_asked(tmp_path: Path)
 
 
 @pytest.mark.parametrize("cap", ["min", "low", "default"])
-async def test_a_token_capped_below_high_is_told_cap_and_request(phone: DeviceActor, cap: str):
-    capped = await phone.new_token(priority_cap=cap)
+async def test_a_token_capped_below_high_that_could_ask_once_is_told_cap_and_request(
+    server: RunningServer, phone: DeviceActor, cap: Priority
+):
+    capped = await capped_as_once(server.services.store, phone, cap)
     refused = await capped.ask()
     assert refused.status_code == 403
     assert refused.json() == {

@@ -151,7 +151,7 @@ async def test_it_comes_once_in_the_second_it_was_set_for(server: RunningServer,
         await pass_to(server, NOW + 600)
         envelope = await stream.envelope()  # the stream is woken, not only the queue filled
     assert (envelope.type, envelope.id, envelope.ts) == ("reminder", made["reminder_id"], NOW + 600)
-    assert envelope.source == {"token": "Default", "token_id": sender.id}
+    assert envelope.source == {"token": "Default", "token_id": sender.id, "colour": "teal"}
     assert envelope.payload == {"message": "Stand-up", "at": NOW + 600, "title": "Daily"}
     await pass_to(server, NOW + 660)
     assert len(await waiting(server, phone, "reminder")) == 1

@@ -38,7 +38,7 @@ async def test_the_envelope_names_token_time_and_id(server: RunningServer, phone
     assert (envelope.id, envelope.ts, envelope.source) == (
         reply.json()["id"],
         NOW,
-        {"token": "Default", "token_id": sender.id},
+        {"token": "Default", "token_id": sender.id, "colour": "teal"},
     )
     assert envelope.payload == {"message": "Done"}
     assert reply.json() == {

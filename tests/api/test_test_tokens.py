@@ -78,7 +78,7 @@ async def test_its_repeats_are_repeats(tester: Program):
 
 async def test_its_cap_and_scopes_hold(phone: DeviceActor):
     capped = await phone.new_token(test=True, priority_cap="low")
-    assert (await capped.ask()).json()["error"]["code"] == "priority_capped"
+    assert (await capped.send(priority="default")).json()["error"]["code"] == "priority_capped"
     narrow = await phone.new_token(test=True, scopes=["send"])
     assert (await narrow.ask()).json()["error"]["code"] == "scope_denied"
 

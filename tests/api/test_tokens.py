@@ -33,7 +33,7 @@ async def test_a_new_token_is_shown_once(phone: DeviceActor):
 
 async def test_the_list_tells_a_phone_everything_but_the_plaintext(phone: DeviceActor, clock: FakeClock):
     clock.advance(5)
-    made = await phone.new_token("CI", priority_cap="default", scopes=["files", "ask"], test=True)
+    made = await phone.new_token("CI", priority_cap="high", scopes=["files", "ask"], test=True)
     listed = await phone.call("GET", "/v1/tokens")
     assert listed.status_code == 200
     assert listed.json() == {
@@ -46,15 +46,19 @@ async def test_the_list_tells_a_phone_everything_but_the_plaintext(phone: Device
                 "scopes": ALL_SCOPES,
                 "created_at": NOW,
                 "last_used_at": None,
+                "colour": "teal",
+                "muted_until": None,
             },
             {
                 "id": made.id,
                 "label": "CI",
                 "test": True,
-                "priority_cap": "default",
+                "priority_cap": "high",
                 "scopes": ["ask", "files"],
                 "created_at": NOW + 5,
                 "last_used_at": None,
+                "colour": "violet",
+                "muted_until": None,
             },
         ]
     }
@@ -86,6 +90,8 @@ async def test_a_desktop_sees_ids_and_labels_and_changes_nothing(desktop: Device
         ({"scopes": ["admin"]}, "invalid_scopes"),
         ({"scopes": "ask"}, "invalid_scopes"),
         ({"scopes": None}, "invalid_scopes"),
+        ({"scopes": ["send", "ask"], "priority_cap": "default"}, "invalid_scopes"),
+        ({"scopes": ["ask"], "priority_cap": "min", "test": True}, "invalid_scopes"),
         ({"test": "true"}, "invalid_test"),
         ({"test": 1}, "invalid_test"),
         ({"test": None}, "invalid_test"),

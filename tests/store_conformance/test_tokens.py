@@ -2,9 +2,10 @@
 
 from msgspec.structs import replace
 
+from reflecto.core.model import TokenChanges
 from reflecto.core.ports.store import Store
-from reflecto.core.rules.outcomes import Addition
-from tests.builders import NOW, make_token
+from reflecto.core.rules.outcomes import Addition, Change, ChangeResult, Creation
+from tests.builders import NOW, make_delivery, make_device, make_interaction, make_token
 from tests.store_conformance.world import found_owner
 
 
@@ -75,3 +76,67 @@ async def test_a_token_is_found_by_its_short_form_once_that_is_known_and_until_i
     assert await store.find_token(older.hash) == learned
     await store.revoke_token(phone.owner_id, older.id, NOW)
     assert await store.find_token_by_short_form(b"o" * 32) is None
+
+
+async def test_a_token_s_name_colour_and_muting_change_as_given_and_the_rest_stays(store: Store):
+    phone, default = await found_owner(store)
+    named = await store.change_token(phone.owner_id, default.id, phone.id, TokenChanges(label="Bot"), [])
+    assert named == ChangeResult(Change.CHANGED, replace(default, label="Bot"))
+    changes = TokenChanges(colour="rose", muted_until=NOW + 60)
+    muted = replace(default, label="Bot", colour="rose", muted_until=NOW + 60)
+    assert (await store.change_token(phone.owner_id, default.id, phone.id, changes, [])).token == muted
+    assert await store.find_token(default.hash) == muted
+    unmuted = await store.change_token(phone.owner_id, default.id, phone.id, TokenChanges(muted_until=None), [])
+    assert unmuted.token == replace(muted, muted_until=None)
+
+
+async def test_what_others_are_told_of_a_change_comes_with_it_or_not_at_all(store: Store):
+    phone, default = await found_owner(store)
+    taken = make_token(phone.owner_id, label="CI")
+    assert await store.add_token(taken) is Addition.ADDED
+    notice = make_delivery(phone)
+    refused = await store.change_token(phone.owner_id, default.id, phone.id, TokenChanges(label="CI"), [notice])
+    assert refused == ChangeResult(Change.LABEL_TAKEN)
+    assert await store.read_queue(phone.id, 0, 10, NOW) == []
+    assert await store.find_token(default.hash) == default
+    await store.change_token(phone.owner_id, default.id, phone.id, TokenChanges(label="CI 2"), [notice])
+    entries = await store.read_queue(phone.id, 0, 10, NOW)
+    assert entries is not None
+    assert [each.blob for each in entries] == [notice.blob]
+
+
+async def test_a_token_of_another_owner_or_a_revoked_one_is_not_changed(store: Store):
+    phone, default = await found_owner(store)
+    _, neighbours = await found_owner(store)
+    for token_id in (neighbours.id, "tok_none"):
+        result = await store.change_token(phone.owner_id, token_id, phone.id, TokenChanges(label="Bot"), [])
+        assert result == ChangeResult(Change.NO_TOKEN)
+    await store.revoke_token(phone.owner_id, default.id, NOW)
+    result = await store.change_token(phone.owner_id, default.id, phone.id, TokenChanges(label="Bot"), [])
+    assert result == ChangeResult(Change.NO_TOKEN)
+
+
+async def test_a_phone_that_was_removed_meanwhile_changes_nothing(store: Store):
+    phone, default = await found_owner(store)
+    result = await store.change_token(phone.owner_id, default.id, make_device(phone.owner_id).id, TokenChanges(), [])
+    assert result == ChangeResult(Change.PHONE_REMOVED)
+
+
+async def test_two_tokens_that_look_the_same_are_not_both_kept(store: Store):
+    phone, _ = await found_owner(store)
+    assert await store.add_token(make_token(phone.owner_id, label="CI")) is Addition.ADDED
+    twin = make_token(phone.owner_id, label="C\u200bI")
+    assert await store.add_token(twin) is Addition.LABEL_TAKEN
+    assert await store.find_token(twin.hash) is None
+
+
+async def test_a_muted_token_s_new_question_is_refused_after_repeats_until_the_instant(store: Store):
+    phone, default = await found_owner(store)
+    before = make_interaction(default)
+    assert (await store.create_interaction_once(before, [], None, NOW)).creation is Creation.CREATED
+    await store.change_token(phone.owner_id, default.id, phone.id, TokenChanges(muted_until=NOW + 60), [])
+    repeat = make_interaction(default, repeat_mark=before.repeat_mark)
+    assert (await store.create_interaction_once(repeat, [], None, NOW)).creation is Creation.REPEATED
+    new = make_interaction(default)
+    assert (await store.create_interaction_once(new, [], None, NOW + 59)).creation is Creation.SENDER_MUTED
+    assert (await store.create_interaction_once(new, [], None, NOW + 60)).creation is Creation.CREATED

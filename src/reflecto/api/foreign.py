@@ -11,8 +11,8 @@ from contextlib import suppress
 from quopri import decodestring
 from typing import Any, Final, Literal
 
+from reflecto.contract.caveats import Caveat
 from reflecto.contract.json_text import UnreadableJsonError, read_json
-from reflecto.contract.messages import Caveat
 from reflecto.contract.tokens import GOTIFY_PRIORITIES, Priority
 
 Headers = Iterable[tuple[bytes, bytes]]

@@ -9,6 +9,7 @@ from reflecto.client.protocol import HttpReply
 from reflecto.client.replies import decode, raise_refusal
 from reflecto.client.results import Caveat, Delivery, DeviceStatus, Reminder, ReminderSet, Sent, SentFile
 from reflecto.contract import messages as wire
+from reflecto.contract.caveats import Caveat as WireCaveat
 from reflecto.contract.devices import DeviceList
 from reflecto.contract.ids import IdPrefix, is_id
 from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER
@@ -100,5 +101,5 @@ def _deliveries(delivered_to: tuple[wire.DeliveredTo, ...]) -> tuple[Delivery, .
     return tuple(Delivery(each.device_id, each.type) for each in delivered_to)
 
 
-def _caveats(warnings: tuple[wire.Caveat, ...]) -> tuple[Caveat, ...]:
+def _caveats(warnings: tuple[WireCaveat, ...]) -> tuple[Caveat, ...]:
     return tuple(Caveat(each.code, each.message) for each in warnings)

@@ -29,7 +29,7 @@ from reflecto.contract.notes import (
     note,
     of_32_bytes,
 )
-from reflecto.contract.tokens import NewToken
+from reflecto.contract.tokens import NewToken, TokenName
 from reflecto.contract.wire import NOT_BLANK_NO_NUL, Request, is_not_blank
 
 # Of RFC 8291, appendix A.
@@ -77,8 +77,11 @@ _JOINING_ERRORS: Final = {
 class EnrollRequest(Request, frozen=True, kw_only=True):
     """Redeem a setup code. Keys are raw 32-byte public keys in standard base64."""
 
-    field_errors: ClassVar = {"code": errors.INVALID_CODE, **_JOINING_ERRORS}
-    field_checks: ClassVar = {"label": is_not_blank}
+    field_errors: ClassVar = {"code": errors.INVALID_CODE, **_JOINING_ERRORS, "token_label": errors.INVALID_LABEL}
+    field_checks: ClassVar = {
+        "label": is_not_blank,
+        "token_label": lambda label: label is None or is_not_blank(label),
+    }
 
     code: Annotated[
         str,
@@ -91,6 +94,9 @@ class EnrollRequest(Request, frozen=True, kw_only=True):
     device_class: DeviceClass = msgspec.field(name="class")
     app_build: Annotated[AppBuild | None, APP_BUILD] = None
     features: Features = ()
+    token_label: Annotated[
+        TokenName | None, Note("What to call the first sender token, where this phone is its owner's first")
+    ] = None
 
 
 class ClaimRequest(Request, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ EnvelopeType = Literal[
     "emergency.closed",
     "reminder",
     "token.created",
+    "token.changed",
     "mirror.posted",
     "mirror.removed",
     "dismiss",
@@ -84,6 +85,20 @@ class TokenCreatedPayload(msgspec.Struct, frozen=True):
     id: str
     label: str
     token: str
+
+
+class TokenChangedPayload(msgspec.Struct, frozen=True):
+    """What the owner has changed of a sender token on the phone `by` (its label); the rest is left out.
+
+    `muted_until`: Unix seconds, `forever`, or null: no longer.
+    """
+
+    token_id: str
+    by: str
+    by_id: str
+    label: str | UnsetType = UNSET
+    colour: str | UnsetType = UNSET
+    muted_until: int | str | UnsetType | None = UNSET
 
 
 class ActionPayload(msgspec.Struct, frozen=True):

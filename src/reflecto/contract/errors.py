@@ -203,6 +203,12 @@ PRIORITY_CAPPED: Final = _row(
 SCOPE_DENIED: Final = _row(
     "scope_denied", 403, "This token may not do that", "Use a token with the scope, or for a device's call a phone."
 )
+SENDER_MUTED: Final = _row(
+    "sender_muted",
+    403,
+    "The owner has muted this sender",
+    "Do not ask again before `Retry-After`; without that header only the owner can unmute it. Nothing was sent.",
+)
 
 WRONG_NUMBER: Final = _row(
     "wrong_number",
@@ -366,8 +372,18 @@ INVALID_PRIORITY_CAP: Final = _row(
     "invalid_priority_cap", 400, "priority_cap must be one of min, low, default, high, urgent", _FIX_FIELD
 )
 INVALID_SCOPES: Final = _row(
-    "invalid_scopes", 400, "scopes must name send, ask, ring, remind or files, each once", _FIX_FIELD
+    "invalid_scopes",
+    400,
+    "scopes must name send, ask, ring, remind or files, each once; ask needs a priority_cap of high or above",
+    "Fix the field, or leave it out for all that the cap leaves possible.",
 )
+INVALID_COLOUR: Final = _row(
+    "invalid_colour", 400, "colour must be one of teal, violet, amber, blue, rose, olive, slate, brick", _FIX_FIELD
+)
+INVALID_MUTED_UNTIL: Final = _row(
+    "invalid_muted_until", 400, "muted_until must be Unix seconds, forever or null", _FIX_FIELD
+)
+INVALID_REASON: Final = _row("invalid_reason", 400, "reason must be dismissed or wrong_number", _FIX_FIELD)
 INVALID_TEST: Final = _row("invalid_test", 400, "test must be true or false", _FIX_FIELD)
 INVALID_PAIRING_ID: Final = _row(
     "invalid_pairing_id", 400, "pairing_id must be par_ and 32 lower-case hex digits", _FIX_FIELD
@@ -414,6 +430,9 @@ EMERGENCY_CLOSED: Final = _row(
     "The emergency was cancelled or has expired",
     "Nothing is left to do: it rings no more. Its sender was not told that somebody has seen it.",
     "status",
+)
+LABEL_TAKEN: Final = _row(
+    "label_taken", 409, "Another token of the owner has this name, or one that looks the same", "Choose another name."
 )
 TOO_MANY_TOKENS: Final = _row(
     "too_many_tokens", 409, f"The owner already has {limits.TOKENS_MAX_PER_OWNER} tokens", _FREE_ONE

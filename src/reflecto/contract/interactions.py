@@ -49,7 +49,8 @@ from reflecto.contract.wire import NOT_BLANK, Request, is_not_blank
 CHOICE_INDEX: Final = note("The place of the choice in `choices`, from 0", 0)
 
 Status = Literal["pending", "answered", "expired", "cancelled"]
-Reason = Literal["withdrawn", "abandoned", "revoked", "wrong_number"]  # why a question is cancelled
+Reason = Literal["withdrawn", "abandoned", "revoked", "dismissed", "wrong_number"]  # why a question is cancelled
+DismissReason = Literal["dismissed", "wrong_number"]
 # As soon as one of these was given, the phone signs over all that were (`reflecto-answer-v2`).
 SIGNED_FIELDS: Final = ("details", "source", "danger", "confirm", "comment")
 Danger = Literal["normal", "high"]
@@ -357,3 +358,28 @@ class AnswerResponse(msgspec.Struct, frozen=True):
     status: Annotated[Literal["answered"], note("It is answered", "answered")]
     choice_index: Annotated[int, CHOICE_INDEX]
     answered_at: Annotated[int, a_time("When the answer was recorded", 42)]
+
+
+class DismissRequest(Request, frozen=True, kw_only=True):
+    """End a question without an answer."""
+
+    field_errors: ClassVar = {"reason": errors.INVALID_REASON}
+
+    reason: Annotated[
+        DismissReason,
+        note("`dismissed`: its owner does not want to answer; `wrong_number`: too many wrong numbers", "dismissed"),
+    ] = "dismissed"
+
+
+class DismissResponse(msgspec.Struct, frozen=True):
+    """The question as it ended; another reason than the one given: it had ended before."""
+
+    id: QuestionId
+    status: Annotated[Literal["cancelled"], note("It has ended without an answer", "cancelled")]
+    reason: Annotated[Reason, note("Why, where that is known", "dismissed")] | msgspec.UnsetType = msgspec.UNSET
+
+
+class DismissAllResponse(msgspec.Struct, frozen=True):
+    """The questions that this has ended."""
+
+    dismissed: Annotated[tuple[QuestionId, ...], Note("Their ids, in the order in which they were asked")]

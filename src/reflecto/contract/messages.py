@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from reflecto.contract import errors, limits
+from reflecto.contract.caveats import WARNINGS, Caveat
 from reflecto.contract.devices import DeviceId, DeviceType
 from reflecto.contract.notes import (
     DATE_TIME,
@@ -29,7 +30,6 @@ from reflecto.contract.tokens import GOTIFY_PRIORITIES, PRIORITIES, Priority
 from reflecto.contract.wire import Request
 
 REMINDER_EXAMPLE: Final = "2025-08-10T09:00:00+02:00"  # served as a day that is still to come
-WARNINGS: Final = note("What was accepted but not done as asked", [])
 _DELIVERED_TO: Final = note(
     "The devices whose queue holds it durably",
     [{"device_id": f"dev_{HEX_DIGITS}", "type": "android"}],
@@ -108,13 +108,6 @@ class SendRequest(Request, frozen=True, kw_only=True):
             3600,
         ),
     ] = None
-
-
-class Caveat(msgspec.Struct, frozen=True):
-    """Something was accepted but not done as asked."""
-
-    code: Annotated[str, note("What it is, for programs", "unknown_device")]
-    message: Annotated[str, note("The same for people", "No device is called 'Tablet'")]
 
 
 class DeliveredTo(msgspec.Struct, frozen=True):

@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from reflecto.contract.api_error import ApiError
+from reflecto.contract.caveats import Caveat
 from reflecto.contract.envelopes import Envelope
 from reflecto.contract.errors import INVALID_TOKEN, QUEUE_FULL
 from reflecto.contract.limits import QUEUE_FULL_RETRY_AFTER_SECONDS
-from reflecto.contract.messages import Caveat, DeliveredTo
+from reflecto.contract.messages import DeliveredTo
 from reflecto.core.events import MESSAGE_SENT
 from reflecto.core.model import Device
 from reflecto.core.ports.store import Store

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reflecto.contract.api_error import ApiError
+from reflecto.contract.caveats import Caveat
 from reflecto.contract.envelopes import (
     EmergencyClosedPayload,
     EmergencyPayload,
@@ -23,12 +24,12 @@ from reflecto.contract.envelopes import (
 from reflecto.contract.errors import EMERGENCY_CLOSED, INVALID_TOKEN, NOT_FOUND, TOO_MANY_EMERGENCIES
 from reflecto.contract.ids import RECEIPT_PATTERN, new_id, new_receipt
 from reflecto.contract.limits import RING_DEFAULT_SECONDS, RING_DELIVERY_SECONDS
-from reflecto.contract.messages import Caveat
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher, full_caveat
 from reflecto.core.devices import require_phone
 from reflecto.core.events import EMERGENCY_ENDED, EMERGENCY_RAISED
 from reflecto.core.model import Delivery, Device, Emergency, EmergencyEnd
+from reflecto.core.muting import refuse_if_muted
 from reflecto.core.ports.callbacks import Callbacks
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
@@ -80,11 +81,12 @@ class Emergencies:
     ) -> Alarm:
         """Keep the emergency durably and sound its first round.
 
-        Raises: ApiError `scope_denied`, `priority_capped` for a cap below high, `rate_limit_exceeded`,
+        Raises: ApiError `scope_denied`, `priority_capped` for a cap below high, `sender_muted`, `rate_limit_exceeded`,
         `too_many_emergencies`, `invalid_token` if it was revoked meanwhile.
         """
         sender.require("send", "high")
         now = self._clock.now()
+        refuse_if_muted(sender.token, now)
         emergency = Emergency(
             receipt=new_receipt(),
             message_id=new_id("msg"),

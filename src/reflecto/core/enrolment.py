@@ -175,7 +175,7 @@ class Enrolment:
         if request.device_class != "phone":
             raise ApiError(INVALID_CLASS)
         owner_id = new_id("own")
-        return owner_id, _Founding(*new_default_token(owner_id, now))
+        return owner_id, _Founding(*new_default_token(owner_id, request.token_label, now))
 
     async def _announcements(self, device: Device, founding: _Founding | None, now: float) -> list[Delivery]:
         """Seal the Default token for an owner's first phone; tell the owner's other devices of a joining one."""

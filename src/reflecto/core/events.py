@@ -78,6 +78,7 @@ OWNER_REMOVED: Final = Event(
     "owner_removed", ("owner", "by"), "all of an owner's devices, tokens and questions are gone"
 )
 TOKEN_CREATED: Final = Event("token_created", ("token", "owner", "by"), "a device made a token")
+TOKEN_CHANGED: Final = Event("token_changed", ("token", "owner", "by"), "a phone named, coloured or muted a token")
 TOKEN_REVOKED: Final = Event("token_revoked", ("token", "owner", "by"), "a device revoked a token")
 TOKEN_REFUSED: Final = Event(
     "token_refused", ("address",), "a call with a token that is none of this server's", logging.WARNING
@@ -99,6 +100,9 @@ QUESTION_NUMBER_WRONG: Final = Event(
     logging.WARNING,
 )
 QUESTION_WITHDRAWN: Final = Event("question_withdrawn", ("question", "token"), "its asker no longer wants to know")
+QUESTION_DISMISSED: Final = Event(
+    "question_dismissed", ("question", "token", "device"), "its owner refused to answer it"
+)
 QUESTION_ABANDONED: Final = Event("question_abandoned", ("question", "token"), "nobody waited for it; see `tether`")
 QUESTION_EXPIRED: Final = Event("question_expired", ("question", "token"), "nobody answered in time")
 EMERGENCY_RAISED: Final = Event(
@@ -123,6 +127,7 @@ EVENTS: Final = (
     DEVICE_REMOVED,
     OWNER_REMOVED,
     TOKEN_CREATED,
+    TOKEN_CHANGED,
     TOKEN_REVOKED,
     TOKEN_REFUSED,
     CODE_REFUSED,
@@ -131,6 +136,7 @@ EVENTS: Final = (
     QUESTION_ANSWERED,
     QUESTION_NUMBER_WRONG,
     QUESTION_WITHDRAWN,
+    QUESTION_DISMISSED,
     QUESTION_ABANDONED,
     QUESTION_EXPIRED,
     EMERGENCY_RAISED,

@@ -35,6 +35,8 @@ from reflecto.contract.interactions import (
     Confirm,
     CreateInteractionRequest,
     Danger,
+    DismissRequest,
+    DismissResponse,
     InteractionState,
     Reason,
     SimulateRequest,
@@ -57,11 +59,13 @@ from reflecto.core.devices import can_show_questions, require_phone
 from reflecto.core.events import (
     QUESTION_ANSWERED,
     QUESTION_ASKED,
+    QUESTION_DISMISSED,
     QUESTION_EXPIRED,
     QUESTION_NUMBER_WRONG,
     QUESTION_WITHDRAWN,
 )
 from reflecto.core.model import Delivery, Device, Interaction, Record, Tap
+from reflecto.core.muting import refuse_if_muted, sender_muted
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
@@ -132,9 +136,9 @@ class Interactions:
     async def ask(self, sender: Sender, request: CreateInteractionRequest) -> Asked:
         """Store the question and queue its prompts, once.
 
-        Raises: ApiError `scope_denied`, `priority_capped`, `rate_limit_exceeded`, `too_many_pending`,
-        `no_phone_device`, `phone_app_outdated`, `queue_full`. A repeat is found before the last four and counts as a
-        burst only. A phone whose queue is full is not asked while another one is.
+        Raises: ApiError `scope_denied`, `priority_capped`, `rate_limit_exceeded`, `sender_muted`,
+        `too_many_pending`, `no_phone_device`, `phone_app_outdated`, `queue_full`. A repeat is found before the last
+        five and counts as a burst only. A phone whose queue is full is not asked while another one is.
         """
         sender.require("ask", "high")
         async with self._quotas.spend_burst(sender.token):
@@ -146,6 +150,7 @@ class Interactions:
                     repeated = await self._store.find_repeat(sender.token.id, new.repeat_mark, now)
                     if repeated is not None:
                         return self._asked(await self.tethers.hold(repeated, now), new)
+                    refuse_if_muted(sender.token, now)
                     asked = await self._create(sender, request, new, now)
                     if asked is not None:
                         return asked
@@ -183,6 +188,31 @@ class Interactions:
         if result.verdict is Verdict.CLOSED:
             raise ApiError(INTERACTION_CLOSED, details={"status": state.status})
         return state
+
+    async def dismiss(self, device: Device, interaction_id: str, request: DismissRequest) -> DismissResponse:
+        """End a question from a phone, without an answer; of a repeat nobody hears.
+
+        Raises: ApiError `scope_denied` for a desktop, `not_found`, `already_answered` with the winning answer,
+        `interaction_closed` for one that has expired.
+        """
+        require_phone(device)
+        interaction = await self._find_of_owner(device, interaction_id)
+        result = await self._cancel(interaction, request.reason, device)
+        if result.verdict is Verdict.ALREADY_ANSWERED:
+            raise ApiError(ALREADY_ANSWERED, details=winning_answer(result.interaction))
+        if result.verdict is Verdict.CLOSED:
+            raise ApiError(INTERACTION_CLOSED, details={"status": status_at(result.interaction, self._clock.now())})
+        return DismissResponse(interaction.id, "cancelled", _reason(result.interaction, "cancelled"))
+
+    async def dismiss_all(self, device: Device, token_id: str) -> tuple[str, ...]:
+        """End everything that a token of the phone's owner asks; return the ids. Answers that win meanwhile stay."""
+        ended = []
+        for interaction in await self._store.list_pending(token_id, self._clock.now()):
+            if interaction.owner_id == device.owner_id and not interaction.test:
+                result = await self._cancel(interaction, "dismissed", device)
+                if result.verdict is Verdict.ACCEPTED:
+                    ended.append(interaction.id)
+        return tuple(ended)
 
     async def withdraw_all(self, owner_id: str, token_id: str) -> None:
         """Cancel everything the owner's token still asks; answers that win meanwhile stay."""
@@ -224,10 +254,7 @@ class Interactions:
         """
         require_phone(device)
         now = self._clock.now()
-        known = is_id(interaction_id, "int")
-        interaction = await self._store.find_interaction(interaction_id, now) if known else None
-        if interaction is None or interaction.owner_id != device.owner_id or interaction.test:
-            raise ApiError(NOT_FOUND)
+        interaction = await self._find_of_owner(device, interaction_id)
         tap = tap_of(device, interaction, request)
         if tap.choice_index == CONFIRMED_CHOICE and tap.number != self._number_of(interaction):
             await self._count_wrong_number(interaction, tap, now)
@@ -252,6 +279,9 @@ class Interactions:
                 return Asked(new.id, new.expires_at, self._number_of(new))
             if result.creation is Creation.TOO_MANY_PENDING:
                 raise ApiError(TOO_MANY_PENDING, retry_after_seconds=PENDING_RETRY_AFTER_SECONDS)
+            if result.creation is Creation.SENDER_MUTED:  # since its request was authenticated
+                token = await self._store.find_token(sender.token.hash)
+                raise sender_muted(token.muted_until if token else None, now)
             if result.creation is Creation.TOKEN_REVOKED:
                 raise ApiError(INVALID_TOKEN)
             if result.creation is Creation.QUEUES_FULL:
@@ -306,16 +336,21 @@ class Interactions:
         mismatch = found.content_mark != new.content_mark
         return Asked(found.id, found.expires_at, self._number_of(found), replayed=True, mismatch=mismatch)
 
-    async def _cancel(self, interaction: Interaction, reason: Reason) -> EndResult:
+    async def _cancel(self, interaction: Interaction, reason: Reason, device: Device | None = None) -> EndResult:
+        """Cancel it; `device` is the phone that does so, and needs not be told."""
         now = self._clock.now()
         closed = InteractionClosedPayload("cancelled", reason=reason)
-        withdrawals = await seal_withdrawals(self._store, self._sealer, interaction, closed, now)
+        closer_id = device.id if device else None
+        withdrawals = await seal_withdrawals(self._store, self._sealer, interaction, closed, now, winner_id=closer_id)
         result = await self._store.cancel_if_pending(interaction.id, withdrawals, now, reason)
         if result is None:
             raise ApiError(NOT_FOUND)
         if result.verdict is Verdict.ACCEPTED:
             self._ended(interaction.id, withdrawals)
-            QUESTION_WITHDRAWN.log(question=interaction.id, token=interaction.token_id)
+            if device is None:
+                QUESTION_WITHDRAWN.log(question=interaction.id, token=interaction.token_id)
+            else:
+                QUESTION_DISMISSED.log(question=interaction.id, token=interaction.token_id, device=device.id)
         return result
 
     def _ended(self, interaction_id: str, withdrawals: list[Delivery]) -> None:
@@ -326,6 +361,13 @@ class Interactions:
         if is_id(interaction_id, "int"):
             interaction = await self._store.find_interaction(interaction_id, self._clock.now())
             if interaction is not None and interaction.token_id == sender.token.id:
+                return interaction
+        raise ApiError(NOT_FOUND)
+
+    async def _find_of_owner(self, device: Device, interaction_id: str) -> Interaction:
+        if is_id(interaction_id, "int"):
+            interaction = await self._store.find_interaction(interaction_id, self._clock.now())
+            if interaction is not None and interaction.owner_id == device.owner_id and not interaction.test:
                 return interaction
         raise ApiError(NOT_FOUND)
 

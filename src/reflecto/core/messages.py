@@ -3,6 +3,7 @@
 import msgspec
 
 from reflecto.contract.api_error import ApiError
+from reflecto.contract.caveats import Caveat
 from reflecto.contract.envelopes import ActionPayload, NotificationPayload
 from reflecto.contract.errors import (
     INVALID_ACTION,
@@ -27,10 +28,11 @@ from reflecto.contract.limits import (
     URL_MAX_BYTES,
     URL_TITLE_MAX_BYTES,
 )
-from reflecto.contract.messages import Caveat, SendRequest, SendResponse
+from reflecto.contract.messages import SendRequest, SendResponse
 from reflecto.core.checks import check_bytes, check_web_url
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
+from reflecto.core.muting import hush
 from reflecto.core.ports.presence import Presence
 from reflecto.core.pushover import PushoverMessage
 from reflecto.core.quotas import Quotas
@@ -97,10 +99,11 @@ class Messages:
         sender.require("send", request.priority)
         now = self._clock.now()
         tags, caveats = trim_tags(request.tags)
+        priority, muted = hush(sender.token, request.priority, now)
         payload = NotificationPayload(
             message=request.message,
             title=request.title,
-            priority=request.priority,
+            priority=priority,
             tags=tags,
             url=request.url,
             url_title=request.url_title,
@@ -113,7 +116,7 @@ class Messages:
         if size > ENVELOPE_MAX_BYTES:
             raise ApiError(PAYLOAD_TOO_LARGE, details={"size": size, "max": ENVELOPE_MAX_BYTES})
         return await self._deliver(
-            sender, payload, request.device, clamp_ttl(request.ttl), caveats, keeping, or_to_all=False
+            sender, payload, request.device, clamp_ttl(request.ttl), [*caveats, *muted], keeping, or_to_all=False
         )
 
     async def send_like_pushover(
@@ -124,13 +127,14 @@ class Messages:
         Raises: ApiError `scope_denied`, `priority_capped`, `rate_limit_exceeded`.
         """
         sender.require("send", prepared.priority)
+        priority, muted = hush(sender.token, prepared.priority, self._clock.now())
         delete_at = None
         if prepared.ttl_seconds is not None:
             delete_at = int(self._clock.now()) + prepared.ttl_seconds
-        payload = NotificationPayload(**prepared.body, priority=prepared.priority, delete_at=delete_at)
+        payload = NotificationPayload(**prepared.body, priority=priority, delete_at=delete_at)
         ttl_seconds = clamp_ttl(prepared.ttl_seconds)
         return await self._deliver(
-            sender, payload, prepared.device, ttl_seconds, list(prepared.caveats), keeping, or_to_all=True
+            sender, payload, prepared.device, ttl_seconds, [*prepared.caveats, *muted], keeping, or_to_all=True
         )
 
     async def _deliver(

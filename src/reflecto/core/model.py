@@ -3,12 +3,13 @@
 from typing import Any, ClassVar, Final, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from reflecto.contract.devices import DeviceClass, DeviceType
 from reflecto.contract.interactions import Reason
 from reflecto.contract.pairing import PairingStatus
 from reflecto.contract.secret_record import SecretRecord
-from reflecto.contract.tokens import Priority, Scope
+from reflecto.contract.tokens import Colour, Priority, Scope
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -33,8 +34,11 @@ class Owner(msgspec.Struct, frozen=True):
     device_labels: tuple[str, ...]
 
 
+FOREVER: Final = 2**53  # as an instant: of a token that is muted for good
+
+
 class Token(Record, frozen=True):
-    """A sender token; the plaintext is not kept."""
+    """A sender token; the plaintext is not kept. `muted_until`: Unix seconds or `FOREVER`; None or past: not muted."""
 
     id: str
     owner_id: str
@@ -46,6 +50,16 @@ class Token(Record, frozen=True):
     created_at: int
     last_used_at: int | None = None
     short_hash: bytes | None = None  # of its short form; None: not known yet
+    colour: Colour = "teal"
+    muted_until: int | None = None
+
+
+class TokenChanges(Record, frozen=True):
+    """What a phone changes of a token. UNSET: it stays as it is."""
+
+    label: str | UnsetType = UNSET
+    colour: Colour | UnsetType = UNSET
+    muted_until: int | UnsetType | None = UNSET
 
 
 class Device(Record, frozen=True):

@@ -15,8 +15,9 @@ from reflecto.crypto.webpush import AUTH_SECRET_BYTES, POINT_BYTES, is_point
 
 
 def urgency_of(envelope: Envelope) -> Urgency:
-    """Return `low` for a notification of priority min or low, else `high`."""
-    return "low" if envelope.payload.get("priority") in {"min", "low"} else "high"
+    """Return `low` for a notification of priority min or low and for what only changes a list, else `high`."""
+    is_low = envelope.payload.get("priority") in {"min", "low"} or envelope.type == "token.changed"
+    return "low" if is_low else "high"
 
 
 def topic_of(envelope: Envelope) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from reflecto.contract.api_error import ApiError
+from reflecto.contract.caveats import Caveat
 from reflecto.contract.envelopes import ImagePayload
 from reflecto.contract.errors import INVALID_MESSAGE, INVALID_PRIORITY
 from reflecto.contract.limits import (
@@ -27,7 +28,6 @@ from reflecto.contract.limits import (
     SOUND_MAX_CHARS,
 )
 from reflecto.contract.links import read_link
-from reflecto.contract.messages import Caveat
 from reflecto.contract.pushover import PushoverRequest
 from reflecto.contract.tokens import PRIORITIES, Priority
 from reflecto.core.images import image_of, image_of_base64

@@ -104,13 +104,11 @@ class Reminders:
             devices, caveats = await self._dispatcher.devices_meant(sender, request.device)
 
             def response_to(addition: Addition) -> ReminderResponse:
-                match addition:
-                    case Addition.TOO_MANY:
-                        raise ApiError(TOO_MANY_REMINDERS)
-                    case Addition.REVOKED:
-                        raise ApiError(INVALID_TOKEN)
-                    case Addition.ADDED:
-                        return ReminderResponse(reminder.id, fire_at, tuple(caveats))
+                if addition is Addition.TOO_MANY:
+                    raise ApiError(TOO_MANY_REMINDERS)
+                if addition is Addition.REVOKED:
+                    raise ApiError(INVALID_TOKEN)
+                return ReminderResponse(reminder.id, fire_at, tuple(caveats))
 
             deliveries = self._seal(sender, request, reminder, devices)
             keep = keep_of(keeping, reminder.owner_id, response_to)

@@ -12,6 +12,7 @@ from reflecto.core.checks import check_bytes
 from reflecto.core.clock import Clock
 from reflecto.core.delivery import Dispatcher
 from reflecto.core.model import Device
+from reflecto.core.muting import refuse_if_muted
 from reflecto.core.ports.counting import Counters, Window
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
@@ -52,13 +53,14 @@ class Rings:
     ) -> SendResponse:
         """Queue the ring for every phone; one that does not take it within 60 s never sounds.
 
-        Raises: ApiError `message_too_long`, `scope_denied`, `priority_capped` below high, `rate_limit_exceeded`,
-        `no_phone_device` (not for a test token), `queue_full`.
+        Raises: ApiError `message_too_long`, `scope_denied`, `priority_capped` below high, `sender_muted`,
+        `rate_limit_exceeded`, `no_phone_device` (not for a test token), `queue_full`.
         """
         if request.message is not None:
             check_bytes(request.message, MESSAGE_MAX_BYTES, MESSAGE_TOO_LONG, empty=INVALID_MESSAGE)
         sender.require("ring", "high")
         now = self._clock.now()
+        refuse_if_muted(sender.token, now)
         expires_at = int(now) + RING_DELIVERY_SECONDS
         payload = RingPayload(request.duration, expires_at, request.message)
         envelope = make_envelope("ring", new_id("msg"), now, payload, **source_of(sender.token))

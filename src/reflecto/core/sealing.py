@@ -46,8 +46,8 @@ def make_envelope(kind: EnvelopeType, envelope_id: str, now: float, payload: msg
 
 
 def source_of(token: Token) -> dict[str, str]:
-    """Return how an envelope names the token it comes of: its label, which may change, and its id."""
-    return {"token": token.label, "token_id": token.id}
+    """Return what an envelope says of the token it comes from: its name, its id and its colour."""
+    return {"token": token.label, "token_id": token.id, "colour": token.colour}
 
 
 def queue_expiry(now: float) -> int:

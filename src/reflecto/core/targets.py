@@ -4,9 +4,9 @@ import unicodedata
 from collections.abc import Sequence
 
 from reflecto.contract.api_error import ApiError
+from reflecto.contract.caveats import Caveat
 from reflecto.contract.errors import INVALID_DEVICE
 from reflecto.contract.limits import SELECTOR_MAX_CHARS, SELECTOR_NAMES_MAX
-from reflecto.contract.messages import Caveat
 from reflecto.core.model import Device
 
 _CLASSES = {"phone": "phone", "mobile": "phone", "desktop": "desktop"}

@@ -16,6 +16,7 @@ from reflecto.core.model import (
     SetupCode,
     Tap,
     Token,
+    TokenChanges,
 )
 from reflecto.store.table import FLAG, WORDS, Column, Table
 
@@ -31,6 +32,7 @@ INTERACTIONS: Final = Table(Interaction, "interactions", test=FLAG, tap=TAPS, as
 DEVICES: Final = Table(Device, "devices", device_class=CLASS, features=WORDS)
 DEVICE_CHANGES: Final = Table(DeviceChanges, "devices", features=WORDS)
 TOKENS: Final = Table(Token, "tokens", test=FLAG, scopes=WORDS)
+TOKEN_CHANGES: Final = Table(TokenChanges, "tokens")
 SETUP_CODES: Final = Table(SetupCode, "setup_codes", founds_owner=FLAG)
 PAIRINGS: Final = Table(Pairing, "pairings", claim=CLAIMS, approval=APPROVALS)
 QUEUES: Final = Table(QueueEntry, "queue")

@@ -29,8 +29,8 @@ from reflecto.api.pushover_fields import PushoverFields
 from reflecto.api.pushover_shape import request_id
 from reflecto.api.use_cases import UseCases
 from reflecto.contract import errors
+from reflecto.contract.caveats import Caveat
 from reflecto.contract.ids import RECEIPT_PATTERN
-from reflecto.contract.messages import Caveat
 from reflecto.contract.notes import HEX_DIGITS, a_time, note
 from reflecto.contract.pushover import SOUNDS, PushoverRequest
 from reflecto.contract.wire import Request, build_request

@@ -28,6 +28,8 @@ from reflecto.contract.interactions import (
     AnswerResponse,
     CreateInteractionRequest,
     CreateInteractionResponse,
+    DismissRequest,
+    DismissResponse,
     InteractionState,
     SimulateRequest,
 )
@@ -92,6 +94,11 @@ async def answer(call: Admitted[Device, AnswerRequest]) -> Reply:
     return Reply(200, await call.use_cases.interactions.answer(call.caller, call.path_params["id"], call.body))
 
 
+async def dismiss(call: Admitted[Device, DismissRequest]) -> Reply:
+    """End a question without an answer: 200 with how it ended."""
+    return Reply(200, await call.use_cases.interactions.dismiss(call.caller, call.path_params["id"], call.body))
+
+
 def _state_reply(state: InteractionState) -> Reply:
     pending = state.status == "pending"
     return Reply(200, state, {"retry-after": str(POLL_RETRY_AFTER_SECONDS)} if pending else {})
@@ -141,6 +148,7 @@ QUESTIONS: Final = (
         errors=(
             errors.PRIORITY_CAPPED,
             errors.SCOPE_DENIED,
+            errors.SENDER_MUTED,
             errors.NO_PHONE_DEVICE,
             errors.PHONE_APP_OUTDATED,
             errors.TOO_MANY_PENDING,
@@ -228,5 +236,25 @@ ANSWERING: Final = (
             errors.ALREADY_ANSWERED,
             errors.INTERACTION_CLOSED,
         ),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/interactions/{id}/dismiss",
+        caller=DEVICE,
+        handler=dismiss,
+        body=json_body(DismissRequest),
+        id="dismissInteraction",
+        tag="Devices",
+        summary="Refuse a question",
+        description=(
+            "With a phone's token. It ends without an answer: its asker sees `cancelled` with this `reason`. The first "
+            "of answer and refusal wins. May be repeated."
+        ),
+        curl=curl(
+            '"$REFLECTO_URL/v1/interactions/$ID/dismiss"', AS_DEVICE, SENDING_JSON, '-d \'{"reason": "dismissed"}\''
+        ),
+        parameters=(path_id("int", "question"),),
+        successes=(done(200, "The question has ended.", DismissResponse),),
+        errors=(errors.SCOPE_DENIED, errors.NOT_FOUND, errors.ALREADY_ANSWERED, errors.INTERACTION_CLOSED),
     ),
 )

@@ -30,6 +30,7 @@ from reflecto.api.operations.operation import (
 )
 from reflecto.api.use_cases import UseCases
 from reflecto.contract import errors
+from reflecto.contract.caveats import Caveat
 from reflecto.contract.limits import (
     DOCUMENT_BODY_MAX_BYTES,
     DOCUMENT_MAX_BYTES,
@@ -37,7 +38,6 @@ from reflecto.contract.limits import (
     RING_DELIVERY_SECONDS,
 )
 from reflecto.contract.messages import (
-    Caveat,
     DocumentRequest,
     DocumentResponse,
     ReminderList,

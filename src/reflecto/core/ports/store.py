@@ -34,12 +34,14 @@ from reflecto.core.model import (
     StoreLoad,
     Tap,
     Token,
+    TokenChanges,
 )
 from reflecto.core.ports.metrics import StoreWork
 from reflecto.core.ports.wakeups import News
 from reflecto.core.rules.outcomes import (
     Addition,
     Admittance,
+    ChangeResult,
     CreateResult,
     EmergencyEndResult,
     EndResult,
@@ -106,8 +108,8 @@ class Store(Protocol):
 
         `notes` go where there is room, to devices that cannot show it: they make no difference to what becomes of it.
 
-        TOKEN_REVOKED, then REPEATED, then TOO_MANY_PENDING (live and test questions count apart), then
-        PHONES_CHANGED when the owner's phones are not exactly `seen_phones` (None: not checked), then QUEUES_FULL
+        TOKEN_REVOKED, then REPEATED, then SENDER_MUTED, then TOO_MANY_PENDING (live and test questions count apart),
+        then PHONES_CHANGED when the owner's phones are not exactly `seen_phones` (None: not checked), then QUEUES_FULL
         when there are prompts and no queue has room for its own.
         """
 
@@ -271,10 +273,18 @@ class Store(Protocol):
     async def add_token(
         self, token: Token, phone_id: str | None = None, keep: Keep[Addition] | None = None
     ) -> Addition:
-        """Keep it, unless its owner has too many or is gone, or the phone is that makes it."""
+        """Keep it, unless its owner has too many or one that looks the same, or is gone, or the phone is."""
 
     async def list_tokens(self, owner_id: str) -> list[Token]:
         """Return the owner's live tokens, oldest first."""
+
+    async def change_token(
+        self, owner_id: str, token_id: str, phone_id: str, changes: TokenChanges, notices: Sequence[Delivery]
+    ) -> ChangeResult:
+        """Change the owner's live token as the phone wants and append `notices`, unless its name would be taken.
+
+        PHONE_REMOVED, then NO_TOKEN, then LABEL_TAKEN.
+        """
 
     async def revoke_token(self, owner_id: str, token_id: str, now: float) -> bool:
         """Revoke it from this instant and delete its reminders. False: the owner has no such live token."""

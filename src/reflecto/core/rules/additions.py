@@ -1,14 +1,19 @@
 """Whether an owner may have one more token, reminder or emergency. Source: api.md "Limits"."""
 
+from collections.abc import Collection
+
 from reflecto.contract.limits import EMERGENCIES_MAX_PER_OWNER, REMINDERS_MAX_PER_OWNER, TOKENS_MAX_PER_OWNER
 from reflecto.core.rules.outcomes import Addition
+from reflecto.core.rules.senders import is_label_taken
 
 
-def judge_token(live_tokens: int, *, is_maker_there: bool) -> Addition:
-    """Decide a new token beside `live_tokens`; its maker is the owner, and the phone it is made on."""
-    if live_tokens >= TOKENS_MAX_PER_OWNER:
+def judge_token(label: str, others: Collection[str], *, is_maker_there: bool) -> Addition:
+    """Decide a new token of this name beside the owner's `others`; its maker is the owner, and the phone."""
+    if len(others) >= TOKENS_MAX_PER_OWNER:
         return Addition.TOO_MANY
-    return Addition.ADDED if is_maker_there else Addition.REVOKED
+    if not is_maker_there:
+        return Addition.REVOKED
+    return Addition.LABEL_TAKEN if is_label_taken(label, others) else Addition.ADDED
 
 
 def judge_reminder(waiting: int, *, is_token_live: bool) -> Addition:

@@ -48,17 +48,20 @@ class CreationFacts(msgspec.Struct, frozen=True):
     """What decides whether a question may be asked: `pending` are its owner's, live and test ones counted apart."""
 
     is_token_live: bool
+    muted_until: int | None  # the token is
     repeated: Interaction | None
     pending: int
     phones: frozenset[str]
 
 
-def judge_creation(facts: CreationFacts, seen_phones: frozenset[str] | None) -> Creation:
+def judge_creation(facts: CreationFacts, seen_phones: frozenset[str] | None, now: float) -> Creation:
     """Decide whether it may be asked, as far as its prompts fit; `seen_phones` are those they were sealed for."""
     if not facts.is_token_live:
         return Creation.TOKEN_REVOKED
     if facts.repeated is not None:
         return Creation.REPEATED
+    if facts.muted_until is not None and now < facts.muted_until:
+        return Creation.SENDER_MUTED
     if facts.pending >= PENDING_MAX_PER_OWNER:
         return Creation.TOO_MANY_PENDING
     if seen_phones is not None and facts.phones != seen_phones:

@@ -4,7 +4,7 @@ from enum import Enum, auto
 
 import msgspec
 
-from reflecto.core.model import Emergency, Interaction, Pairing
+from reflecto.core.model import Emergency, Interaction, Pairing, Token
 
 
 class Creation(Enum):
@@ -15,6 +15,7 @@ class Creation(Enum):
     TOO_MANY_PENDING = auto()
     PHONES_CHANGED = auto()  # a phone came or went since the prompts were sealed: seal again
     TOKEN_REVOKED = auto()
+    SENDER_MUTED = auto()
     QUEUES_FULL = auto()  # of every phone it is for
 
 
@@ -58,6 +59,16 @@ class Addition(Enum):
     ADDED = auto()
     TOO_MANY = auto()
     REVOKED = auto()  # the owner was deleted, or the token revoked or phone removed whose request it is, meanwhile
+    LABEL_TAKEN = auto()  # a token of the owner looks the same
+
+
+class Change(Enum):
+    """What became of a change of a token."""
+
+    CHANGED = auto()
+    NO_TOKEN = auto()
+    LABEL_TAKEN = auto()  # another token of the owner looks the same
+    PHONE_REMOVED = auto()
 
 
 class Opening(Enum):
@@ -83,6 +94,13 @@ class CreateResult(msgspec.Struct, frozen=True):
 
     creation: Creation
     interaction: Interaction | None = None
+
+
+class ChangeResult(msgspec.Struct, frozen=True):
+    """`token` is the changed one, None when refused."""
+
+    change: Change
+    token: Token | None = None
 
 
 class StepResult(msgspec.Struct, frozen=True):

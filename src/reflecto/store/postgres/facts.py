@@ -17,7 +17,7 @@ class Facts(QueueFacts, QuestionFacts):
     """What was loaded, with the changes that verbs have made to it so far: the next verb sees those.
 
     `owners`: those that exist and are locked. `left_out`: those that another transaction holds, and nobody waited for.
-    `tokens`: the live ones of those that verbs named. `replies`: those kept for repeats.
+    `tokens`: the live ones of those that verbs named, with until when each is muted. `replies`: those kept for repeats.
     """
 
     def __init__(self, bounds: QueueLimits, floor: int, owners: Collection[str]) -> None:
@@ -26,5 +26,5 @@ class Facts(QueueFacts, QuestionFacts):
         QuestionFacts.__init__(self, changed)
         self.owners = frozenset(owners)
         self.left_out: frozenset[str] = frozenset()
-        self.tokens: set[str] = set()
+        self.tokens: dict[str, int | None] = {}
         self.replies = KeptReplies()

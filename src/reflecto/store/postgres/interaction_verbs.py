@@ -62,11 +62,12 @@ class InteractionVerbs:
         def create(facts: Facts) -> CreateResult:
             found = CreationFacts(
                 is_token_live=new.token_id in facts.tokens,
+                muted_until=facts.tokens.get(new.token_id),
                 repeated=facts.find_repeat(new.token_id, new.repeat_mark, now),
                 pending=facts.count_pending(new.owner_id, now, test=new.test),
                 phones=facts.phones_of(new.owner_id),
             )
-            creation = judge_creation(found, seen_phones)
+            creation = judge_creation(found, seen_phones, now)
             if creation is not Creation.CREATED:
                 return CreateResult(creation, found.repeated if creation is Creation.REPEATED else None)
             reached = facts.append(deliveries)

@@ -19,7 +19,7 @@ from reflecto.store.tables import INTERACTIONS
 _STANDING: Final = (
     "SELECT 'device', id, owner_id, class = 'phone', last_seq, queue_entries, queue_bytes, relayed_entries, "
     "relayed_bytes, NULL::float8 FROM devices WHERE owner_id = ANY($1::text[]) "
-    "UNION ALL SELECT 'token', id, owner_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
+    "UNION ALL SELECT 'token', id, owner_id, NULL, muted_until, NULL, NULL, NULL, NULL, NULL "
     "FROM tokens WHERE id = ANY($2::text[]) AND revoked_at IS NULL "
     "UNION ALL SELECT 'pending', id, owner_id, test, expires_at, tether, NULL, NULL, NULL, awaited_until "
     "FROM interactions WHERE owner_id = ANY($3::text[]) AND status = 'pending' AND expires_at > $4::bigint"
@@ -65,7 +65,7 @@ async def _load_standing(connection: Connection, facts: Facts, needs: Sequence[N
         if kind == "device":
             facts.keep_queue(Queue(found, owner_id, flag, *numbers))
         elif kind == "token":
-            facts.tokens.add(found)
+            facts.tokens[found] = numbers[0]
         else:
             facts.pending.setdefault(owner_id, {})[found] = Interaction(
                 *(found, owner_id, "", flag, b"", b"", b"", 0, 0, numbers[0]),

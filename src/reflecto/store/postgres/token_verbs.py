@@ -1,17 +1,19 @@
 """The store's verbs on sender tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from reflecto.core.model import Token
+from reflecto.core.model import Delivery, Token, TokenChanges
 from reflecto.core.ports.store import Keep
 from reflecto.core.rules.additions import judge_token
-from reflecto.core.rules.outcomes import Addition
+from reflecto.core.rules.outcomes import Addition, Change, ChangeResult
+from reflecto.core.rules.senders import changes_to, judge_change
 from reflecto.store.postgres.database import Database
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.reads import Gathered
 from reflecto.store.postgres.transactions import Transaction
-from reflecto.store.tables import TOKENS
+from reflecto.store.table import numbered
+from reflecto.store.tables import TOKEN_CHANGES, TOKENS
 
 _COLUMNS: Final = ", ".join(f"tokens.{name}" for name in TOKENS.names)
 _FIND: Final = Gathered(
@@ -21,6 +23,10 @@ _FIND: Final = Gathered(
 _FIND_SHORT: Final = Gathered(
     f"SELECT wanted.place, {_COLUMNS} FROM unnest($1::bytea[]) WITH ORDINALITY AS wanted (hash, place) "
     "JOIN tokens ON tokens.short_hash = wanted.hash AND tokens.revoked_at IS NULL"
+)
+
+_CHANGE: Final = (
+    f"UPDATE tokens SET ({TOKEN_CHANGES.columns}) = ROW({numbered(len(TOKEN_CHANGES.names), 2)}) WHERE id = $1"
 )
 
 
@@ -51,11 +57,10 @@ class TokenVerbs:
         async def add(transaction: Transaction) -> Addition:
             devices = () if phone_id is None else (phone_id,)
             facts = await transaction.lock(Needs(owners=(token.owner_id,), devices=devices, keep=keep))
-            live = await transaction.connection.fetchval(
-                "SELECT count(*) FROM tokens WHERE owner_id = $1 AND revoked_at IS NULL", token.owner_id
-            )
+            others = await _labels(transaction, token.owner_id)
             is_phone_there = phone_id is None or phone_id in facts.queues
-            addition = judge_token(live, is_maker_there=token.owner_id in facts.owners and is_phone_there)
+            is_maker_there = token.owner_id in facts.owners and is_phone_there
+            addition = judge_token(token.label, others, is_maker_there=is_maker_there)
             if addition is Addition.ADDED:
                 await transaction.connection.execute(TOKENS.numbered_insert, *TOKENS.row(token))
             return addition
@@ -67,6 +72,25 @@ class TokenVerbs:
             f"{TOKENS.select} WHERE owner_id = $1 AND revoked_at IS NULL ORDER BY created_at, id", owner_id
         )
         return [TOKENS.of(row) for row in rows]
+
+    async def change_token(
+        self, owner_id: str, token_id: str, phone_id: str, changes: TokenChanges, notices: Sequence[Delivery]
+    ) -> ChangeResult:
+        async def change(transaction: Transaction) -> ChangeResult:
+            facts = await transaction.lock(Needs(owners=(owner_id,), devices=(phone_id,), deliveries=notices))
+            if phone_id not in {each.id for each in facts.devices_of(owner_id)}:
+                return ChangeResult(Change.PHONE_REMOVED)
+            row = await transaction.connection.fetchrow(
+                f"{TOKENS.select} WHERE id = $1 AND owner_id = $2 AND revoked_at IS NULL", token_id, owner_id
+            )
+            others = await _labels(transaction, owner_id, but=token_id)
+            result = judge_change(TOKENS.of(tuple(row)) if row else None, changes, others)
+            if result.token is not None:
+                await transaction.connection.execute(_CHANGE, token_id, *TOKEN_CHANGES.row(changes_to(result.token)))
+                facts.append(notices)
+            return result
+
+        return await self._database.transactions.run(change)
 
     async def revoke_token(self, owner_id: str, token_id: str, now: float) -> bool:
         async def revoke(transaction: Transaction) -> bool:
@@ -108,3 +132,10 @@ class TokenVerbs:
             )
 
         await self._database.transactions.run(add)
+
+
+async def _labels(transaction: Transaction, owner_id: str, *, but: str = "") -> list[str]:
+    rows = await transaction.connection.fetch(
+        "SELECT label FROM tokens WHERE owner_id = $1 AND revoked_at IS NULL AND id <> $2", owner_id, but
+    )
+    return [row[0] for row in rows]

@@ -22,9 +22,9 @@ from reflecto.store.sqlite.statements import (
     IS_PENDING,
     count_pending,
     find_interaction,
+    find_live_token,
     find_repeat,
     is_device,
-    is_live_token,
     phone_ids,
 )
 from reflecto.store.tables import INTERACTIONS, TAPS
@@ -51,13 +51,15 @@ class InteractionVerbs:
         notes: Sequence[Delivery] = (),
     ) -> CreateResult:
         def create(connection: sqlite3.Connection) -> CreateResult:
+            token = find_live_token(connection, new.token_id)
             facts = CreationFacts(
-                is_token_live=is_live_token(connection, new.token_id),
+                is_token_live=token is not None,
+                muted_until=token.muted_until if token else None,
                 repeated=find_repeat(connection, new.token_id, new.repeat_mark, now),
                 pending=count_pending(connection, new.owner_id, now, test=new.test),
                 phones=phone_ids(connection, new.owner_id),
             )
-            creation = judge_creation(facts, seen_phones)
+            creation = judge_creation(facts, seen_phones, now)
             if creation is not Creation.CREATED:
                 return CreateResult(creation, facts.repeated if creation is Creation.REPEATED else None)
             reached = append_to_queues(connection, deliveries, self._bounds)

@@ -3,9 +3,9 @@
 import sqlite3
 from typing import Final
 
-from reflecto.core.model import Device, Interaction
+from reflecto.core.model import Device, Interaction, Token
 from reflecto.core.rules.interactions import is_retained
-from reflecto.store.tables import DEVICES, INTERACTIONS
+from reflecto.store.tables import DEVICES, INTERACTIONS, TOKENS
 
 IS_PENDING: Final = "status = 'pending' AND expires_at > :now AND (tether IS NULL OR awaited_until + tether > :now)"
 
@@ -54,8 +54,13 @@ def phone_ids(connection: sqlite3.Connection, owner_id: str) -> frozenset[str]:
 
 def is_live_token(connection: sqlite3.Connection, token_id: str) -> bool:
     """Tell whether the token exists and was not revoked."""
-    row = connection.execute("SELECT 1 FROM tokens WHERE id = ? AND revoked_at IS NULL", (token_id,)).fetchone()
-    return row is not None
+    return find_live_token(connection, token_id) is not None
+
+
+def find_live_token(connection: sqlite3.Connection, token_id: str) -> Token | None:
+    """Return the token unless it was revoked."""
+    row = connection.execute(f"{TOKENS.select} WHERE id = ? AND revoked_at IS NULL", (token_id,)).fetchone()
+    return TOKENS.of(row) if row else None
 
 
 def is_device(connection: sqlite3.Connection, device_id: str, owner_id: str | None = None) -> bool:

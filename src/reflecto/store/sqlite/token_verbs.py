@@ -1,21 +1,25 @@
 """The store's verbs on sender tokens."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from reflecto.core.model import Token
+from reflecto.core.model import Delivery, Token, TokenChanges
 from reflecto.core.ports.store import Keep
 from reflecto.core.rules.additions import judge_token
-from reflecto.core.rules.outcomes import Addition
+from reflecto.core.rules.outcomes import Addition, Change, ChangeResult
+from reflecto.core.rules.queue_room import QueueLimits
+from reflecto.core.rules.senders import changes_to, judge_change
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.statements import is_device, owner_exists
-from reflecto.store.tables import TOKENS
+from reflecto.store.sqlite.queues import append_to_queues
+from reflecto.store.sqlite.statements import find_live_token, is_device, owner_exists
+from reflecto.store.tables import TOKEN_CHANGES, TOKENS
 
 
 class TokenVerbs:
     """Part of `SqliteStore`; see `core.ports.store.Store` for what each verb promises."""
 
     _database: Database
+    _bounds: QueueLimits
 
     async def find_token(self, token_hash: bytes) -> Token | None:
         row = self._database.row(f"{TOKENS.select} WHERE hash = ? AND revoked_at IS NULL", (token_hash,))
@@ -36,13 +40,10 @@ class TokenVerbs:
         self, token: Token, phone_id: str | None = None, keep: Keep[Addition] | None = None
     ) -> Addition:
         def add(connection: sqlite3.Connection) -> Addition:
-            (live,) = connection.execute(
-                "SELECT count(*) FROM tokens WHERE owner_id = ? AND revoked_at IS NULL", (token.owner_id,)
-            ).fetchone()
             is_maker_there = owner_exists(connection, token.owner_id) and (
                 phone_id is None or is_device(connection, phone_id)
             )
-            addition = judge_token(live, is_maker_there=is_maker_there)
+            addition = judge_token(token.label, _labels(connection, token.owner_id), is_maker_there=is_maker_there)
             if addition is Addition.ADDED:
                 connection.execute(TOKENS.insert, TOKENS.row(token))
             return addition
@@ -55,6 +56,25 @@ class TokenVerbs:
             (owner_id,),
         )
         return [TOKENS.of(row) for row in rows]
+
+    async def change_token(
+        self, owner_id: str, token_id: str, phone_id: str, changes: TokenChanges, notices: Sequence[Delivery]
+    ) -> ChangeResult:
+        def change(connection: sqlite3.Connection) -> ChangeResult:
+            if not is_device(connection, phone_id, owner_id):
+                return ChangeResult(Change.PHONE_REMOVED)
+            found = find_live_token(connection, token_id)
+            others = _labels(connection, owner_id, but=token_id)
+            result = judge_change(found if found and found.owner_id == owner_id else None, changes, others)
+            if result.token is not None:
+                connection.execute(
+                    f"UPDATE tokens SET {TOKEN_CHANGES.assignments} WHERE id = ?",
+                    (*TOKEN_CHANGES.row(changes_to(result.token)), token_id),
+                )
+                append_to_queues(connection, notices, self._bounds)
+            return result
+
+        return await self._database.write(change)
 
     async def revoke_token(self, owner_id: str, token_id: str, now: float) -> bool:
         def revoke(connection: sqlite3.Connection) -> bool:
@@ -82,3 +102,10 @@ class TokenVerbs:
             )
 
         await self._database.write(add)
+
+
+def _labels(connection: sqlite3.Connection, owner_id: str, *, but: str = "") -> list[str]:
+    rows = connection.execute(
+        "SELECT label FROM tokens WHERE owner_id = ? AND revoked_at IS NULL AND id <> ?", (owner_id, but)
+    )
+    return [row[0] for row in rows]

@@ -12,6 +12,9 @@ export const isNumber: Check<number> = (value) => typeof value === "number";
 
 export const isBoolean: Check<boolean> = (value) => typeof value === "boolean";
 
+/** For an instant that may also be a word. */
+export const isNumberOrString: Check<number | string> = (value) => isNumber(value) || isString(value);
+
 export function orNull<T>(check: Check<T>): Check<T | null> {
   return (value): value is T | null => value === null || check(value);
 }

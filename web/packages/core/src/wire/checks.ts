@@ -1,14 +1,17 @@
 /** Whether JSON is the reply it should be. Made by scripts/write_web_wire.py from the served OpenAPI document. */
 
-import { isBoolean, isNumber, isString, listOf, objectOf, orNull } from "../check.ts";
+import { isBoolean, isNumber, isNumberOrString, isString, listOf, objectOf, orAbsent, orNull } from "../check.ts";
 import type {
   Admission,
   AnswerResponse,
+  Caveat,
   ClaimResponse,
   ClaimState,
   CreatePairingResponse,
   DeviceList,
   DeviceState,
+  DismissAllResponse,
+  DismissResponse,
   EnrollResponse,
   Greeting,
   InvitationResponse,
@@ -25,6 +28,8 @@ import type {
   TokenList,
   TokenState,
 } from "./types.ts";
+
+export const isCaveat = objectOf<Caveat>({ code: isString, message: isString });
 
 export const isDeviceState = objectOf<DeviceState>({
   device_id: isString,
@@ -52,7 +57,12 @@ export const isPeerState = objectOf<PeerState>({
 
 export const isPeerList = objectOf<PeerList>({ devices: listOf(isPeerState) });
 
-export const isNewToken = objectOf<NewToken>({ id: isString, label: isString, token: isString });
+export const isNewToken = objectOf<NewToken>({
+  id: isString,
+  label: isString,
+  token: isString,
+  warnings: listOf(isCaveat),
+});
 
 export const isEnrollResponse = objectOf<EnrollResponse>({
   owner_id: isString,
@@ -81,6 +91,12 @@ export const isAnswerResponse = objectOf<AnswerResponse>({
   answered_at: isNumber,
 });
 
+export const isDismissResponse = objectOf<DismissResponse>({
+  id: isString,
+  status: isString,
+  reason: orAbsent(isString),
+});
+
 export const isTokenState = objectOf<TokenState>({
   id: isString,
   label: isString,
@@ -89,6 +105,8 @@ export const isTokenState = objectOf<TokenState>({
   scopes: listOf(isString),
   created_at: isNumber,
   last_used_at: orNull(isNumber),
+  colour: isString,
+  muted_until: orNull(isNumberOrString),
 });
 
 export const isTokenList = objectOf<TokenList>({ tokens: listOf(isTokenState) });
@@ -96,6 +114,8 @@ export const isTokenList = objectOf<TokenList>({ tokens: listOf(isTokenState) })
 export const isTokenLabel = objectOf<TokenLabel>({ id: isString, label: isString });
 
 export const isTokenLabelList = objectOf<TokenLabelList>({ tokens: listOf(isTokenLabel) });
+
+export const isDismissAllResponse = objectOf<DismissAllResponse>({ dismissed: listOf(isString) });
 
 export const isCreatePairingResponse = objectOf<CreatePairingResponse>({ pairing_id: isString, expires_at: isNumber });
 

@@ -3,6 +3,12 @@
 /** One of the values this version knows. In a reply: a newer server may have others. */
 type Open<Known extends string> = Known | (string & {});
 
+/** Something was accepted but not done as asked. */
+export interface Caveat {
+  code: string;
+  message: string;
+}
+
 /** All devices of the owner. */
 export interface DeviceList {
   devices: readonly DeviceState[];
@@ -47,6 +53,7 @@ export interface EnrollRequest {
   class: "phone" | "desktop";
   app_build?: number | null;
   features?: readonly string[];
+  token_label?: string | null;
 }
 
 /** `default_token` is there only when this phone is its owner's first; it is shown this once. */
@@ -58,11 +65,12 @@ export interface EnrollResponse {
   default_token: NewToken | null;
 }
 
-/** A token in the only reply that ever holds its plaintext. */
+/** A token in the only reply that ever holds its plaintext. `warnings` only where there are some. */
 export interface NewToken {
   id: string;
   label: string;
   token: string;
+  warnings: readonly Caveat[];
 }
 
 /** A setup code for one more device, its link, and when it expires (Unix seconds). */
@@ -139,6 +147,18 @@ export interface AnswerResponse {
   answered_at: number;
 }
 
+/** End a question without an answer. */
+export interface DismissRequest {
+  reason?: "dismissed" | "wrong_number";
+}
+
+/** The question as it ended; another reason than the one given: it had ended before. */
+export interface DismissResponse {
+  id: string;
+  status: Open<"cancelled">;
+  reason?: Open<"abandoned" | "dismissed" | "revoked" | "withdrawn" | "wrong_number">;
+}
+
 /** The owner's live tokens, oldest first, as a phone sees them. */
 export interface TokenList {
   tokens: readonly TokenState[];
@@ -153,6 +173,8 @@ export interface TokenState {
   scopes: readonly Open<"ask" | "files" | "remind" | "ring" | "send">[];
   created_at: number;
   last_used_at: number | null;
+  colour: Open<"amber" | "blue" | "brick" | "olive" | "rose" | "slate" | "teal" | "violet">;
+  muted_until: number | string | null;
 }
 
 /** The same, as a desktop sees them. */
@@ -166,12 +188,24 @@ export interface TokenLabel {
   label: string;
 }
 
-/** Make a sender token. No `priority_cap` means no cap; no `scopes` means all of them. */
+/** Make a sender token. No `priority_cap` means no cap; no `scopes` means all that the cap leaves possible. */
 export interface CreateTokenRequest {
   label: string;
   priority_cap?: "min" | "low" | "default" | "high" | "urgent" | null;
   scopes?: readonly ("ask" | "files" | "remind" | "ring" | "send")[];
   test?: boolean;
+}
+
+/** Change a sender token; absent fields stay as they are. */
+export interface UpdateTokenRequest {
+  label?: string;
+  colour?: "amber" | "blue" | "brick" | "olive" | "rose" | "slate" | "teal" | "violet";
+  muted_until?: number | string | null;
+}
+
+/** The questions that this has ended. */
+export interface DismissAllResponse {
+  dismissed: readonly string[];
 }
 
 /** Invite a device. The phone draws `pairing_id` from the code it shows; absent, the server makes one. */

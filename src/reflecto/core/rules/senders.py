@@ -1,0 +1,43 @@
+"""What sets an owner's senders apart, and when one of them is muted. Source: consent.md "Who asks", "Too many"."""
+
+from collections.abc import Collection
+
+from msgspec import UNSET
+from msgspec.structs import asdict, replace
+
+from reflecto.contract.tokens import COLOURS, Colour
+from reflecto.contract.visibility import seen_of
+from reflecto.core.model import Token, TokenChanges
+from reflecto.core.rules.outcomes import Change, ChangeResult
+
+
+def is_label_taken(label: str, others: Collection[str]) -> bool:
+    """Tell whether a person could take `label` for one of the `others`: the rule that keeps choices apart."""
+    return seen_of(label) in {seen_of(each) for each in others}
+
+
+def judge_change(token: Token | None, changes: TokenChanges, others: Collection[str]) -> ChangeResult:
+    """Decide a change of a token beside the names of the owner's `others`."""
+    if token is None:
+        return ChangeResult(Change.NO_TOKEN)
+    given = {name: value for name, value in asdict(changes).items() if value is not UNSET}
+    changed = replace(token, **given)
+    if changed.label != token.label and is_label_taken(changed.label, others):
+        return ChangeResult(Change.LABEL_TAKEN)
+    return ChangeResult(Change.CHANGED, changed)
+
+
+def changes_to(token: Token) -> TokenChanges:
+    """Return what makes any token of it this one."""
+    return TokenChanges(label=token.label, colour=token.colour, muted_until=token.muted_until)
+
+
+def next_colour(taken: Collection[Colour]) -> Colour:
+    """Return the colour of a new token beside those: the first, in order, of the colours that are least in use."""
+    uses = list(taken)
+    return min(COLOURS, key=uses.count)
+
+
+def is_muted(token: Token, now: float) -> bool:
+    """Tell whether the owner has muted the token at this instant (Unix seconds)."""
+    return token.muted_until is not None and now < token.muted_until

@@ -1,0 +1,11 @@
+-- Senders have a colour, in order of their making, and can be muted.
+
+ALTER TABLE tokens ADD COLUMN colour TEXT NOT NULL DEFAULT 'teal';
+ALTER TABLE tokens ADD COLUMN muted_until INTEGER;
+UPDATE tokens SET colour = CASE (
+    SELECT count(*) FROM tokens AS older
+    WHERE older.owner_id = tokens.owner_id AND (older.created_at, older.id) < (tokens.created_at, tokens.id)
+) % 8
+    WHEN 0 THEN 'teal' WHEN 1 THEN 'violet' WHEN 2 THEN 'amber' WHEN 3 THEN 'blue'
+    WHEN 4 THEN 'rose' WHEN 5 THEN 'olive' WHEN 6 THEN 'slate' ELSE 'brick'
+END;
