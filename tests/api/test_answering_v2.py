@@ -335,7 +335,7 @@ async def test_a_phone_that_does_not_know_it_gets_a_note_in_place_of_the_prompt(
     assert (await sender.ask(danger="high")).status_code == 200  # nobody is told twice
     entries = await server.services.store.read_queue(old.id, 0, 99, NOW) or []
     (note,) = [old.open(entry.blob) for entry in entries]
-    assert (note.type, note.source) == ("notification", {"token": "Default", "token_id": sender.id})
+    assert (note.type, note.source) == ("notification", {"token": "Default", "token_id": sender.id, "colour": "teal"})
     assert (note.payload["title"], note.payload["message"]) == (
         "A question needs a newer Reflecto",
         "Update to answer Default.",
