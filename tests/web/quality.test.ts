@@ -81,12 +81,24 @@ test.each([
       await page.getByRole("heading", { level: 1 }).waitFor();
       expect(await seriousFaults(page), screen).toEqual([]);
     }
+    await page.goto(`${server.url}/#/history`);
+    await server.ask(token as string, { question: "Another one?" });
+    await page.locator(".arrived").waitFor();
+    expect(await seriousFaults(page), "arrival").toEqual([]);
+    await page.locator(".past").first().click();
+    await page.getByRole("button", { name: "Delete this" }).click();
+    expect(await seriousFaults(page), "one thing of the past").toEqual([]);
     await page.goto(`${server.url}/enroll`);
     await page.getByLabel("Setup code").waitFor();
     expect(await seriousFaults(page), "enrol").toEqual([]);
     await page.goto(`${server.url}/pair`);
     await page.getByLabel("Pairing code").waitFor();
     expect(await seriousFaults(page), "pair").toEqual([]);
+    const stranger = await newPhone(browser, { viewport, colorScheme });
+    await stranger.page.goto(server.url);
+    await stranger.page.getByRole("button", { name: "How do I get one?" }).click();
+    expect(await seriousFaults(stranger.page), "welcome").toEqual([]);
+    await stranger.context.close();
     await context.close();
   },
 );
@@ -172,8 +184,14 @@ test("a question can be answered with the keyboard alone", async () => {
 test("the browser finds the app installable", async () => {
   const { page, context } = await phoneWithContent();
   const session = await context.newCDPSession(page);
-  const { errors } = await session.send("Page.getAppManifest");
+  const { errors, data } = await session.send("Page.getAppManifest");
   expect(errors).toEqual([]);
+  const manifest = JSON.parse(data ?? "{}") as { lang?: string; screenshots?: { src: string; form_factor: string }[] };
+  expect(manifest.lang).toBe("en");
+  expect(manifest.screenshots?.map(({ form_factor }) => form_factor)).toEqual(["narrow", "wide"]);
+  for (const { src } of manifest.screenshots ?? []) {
+    expect((await fetch(`${server.url}/${src}`)).headers.get("Content-Type"), src).toBe("image/png");
+  }
   const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
   // A test's profile counts as incognito, which alone forbids installing.
   expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== "in-incognito")).toEqual([]);

@@ -20,7 +20,7 @@ const SETTINGS = [
 /** Each screen, and what is there when it is complete. */
 const SCREENS = [
   ["inbox", ".markdown li"],
-  ["history", ".past-question"],
+  ["history", ".past"],
   ["settings", ".fine"],
   ["settings/tokens", "li.group-row"],
   ["settings/devices", "li.group-row"],

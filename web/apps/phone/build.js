@@ -36,7 +36,9 @@ const files = (await readdir(outDir, { recursive: true, withFileTypes: true }))
 const hash = createHash("sha256");
 for (const file of files) hash.update(file).update(await readFile(join(outDir, file)));
 // Of the languages the worker keeps the one that is spoken.
-const shell = files.filter((file) => !/(^index\.html|\.md|\.json|\.svg|apple-touch.*|-512\.png)$/.test(file));
+const shell = files.filter(
+  (file) => !/(^index\.html|\.md|\.json|\.svg|apple-touch.*|-512\.png|screenshots\/.*)$/.test(file),
+);
 
 await build({
   ...shared,
