@@ -93,7 +93,7 @@ class UpdateTokenRequest(Request, frozen=True, kw_only=True):
     ) = msgspec.UNSET
 
 
-class NewToken(msgspec.Struct, frozen=True, omit_defaults=True):
+class NewToken(msgspec.Struct, frozen=True):
     """A token in the only reply that ever holds its plaintext. `warnings` only where there are some."""
 
     id: TokenId
@@ -102,7 +102,7 @@ class NewToken(msgspec.Struct, frozen=True, omit_defaults=True):
         str,
         note("The token itself, shown this once", "rfk_live_…", pattern="^rfk_(live|test)_[A-Za-z0-9]{32}$"),
     ]
-    warnings: Annotated[tuple[Caveat, ...], WARNINGS] = ()
+    warnings: Annotated[tuple[Caveat, ...], WARNINGS] | msgspec.UnsetType = msgspec.UNSET
 
 
 class TokenState(msgspec.Struct, frozen=True):

@@ -71,7 +71,7 @@ def new_token(
         short_hash=token_hash(short_form(plaintext)),
         colour=colour,
     )
-    return token, NewToken(token.id, token.label, plaintext, warnings)
+    return token, NewToken(token.id, token.label, plaintext, warnings or UNSET)
 
 
 def new_default_token(owner_id: str, label: str | None, now: float) -> tuple[Token, NewToken]:

@@ -21,6 +21,8 @@ const TOKEN = {
   scopes: ["ask"],
   created_at: 1,
   last_used_at: null,
+  colour: "teal",
+  muted_until: null,
 };
 const ENROLLED = {
   owner_id: "own_1",

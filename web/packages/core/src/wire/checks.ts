@@ -61,7 +61,7 @@ export const isNewToken = objectOf<NewToken>({
   id: isString,
   label: isString,
   token: isString,
-  warnings: listOf(isCaveat),
+  warnings: orAbsent(listOf(isCaveat)),
 });
 
 export const isEnrollResponse = objectOf<EnrollResponse>({

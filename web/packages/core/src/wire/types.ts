@@ -70,7 +70,7 @@ export interface NewToken {
   id: string;
   label: string;
   token: string;
-  warnings: readonly Caveat[];
+  warnings?: readonly Caveat[];
 }
 
 /** A setup code for one more device, its link, and when it expires (Unix seconds). */
