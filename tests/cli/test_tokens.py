@@ -4,9 +4,11 @@ import asyncio
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -14,6 +16,7 @@ import pytest
 
 from reflecto.cli.main import main
 from reflecto.phone.state_file import StateFile
+from reflecto.store.sqlite.database import DATABASE_NAME
 from tests.e2e.phones import HTTP, bearer, make_codes
 from tests.e2e.server_process import ServerProcess
 from tests.phone.handset import enrol
@@ -85,7 +88,9 @@ def test_json_has_what_scripts_need(state: Path, capsys: Output):
 
 
 def test_a_label_that_two_have_is_not_enough_to_revoke_one(server: ServerProcess, state: Path, capsys: Output):
-    tokens = [run(capsys, state, "create", "CI")[0].strip() for _ in range(2)]
+    tokens = [run(capsys, state, "create", label)[0].strip() for label in ("CI", "CI 2")]
+    with closing(sqlite3.connect(server.data / DATABASE_NAME)) as store, store:  # of before names were unique
+        store.execute("UPDATE tokens SET label = 'CI' WHERE label = 'CI 2'")
     out, err = run(capsys, state, "revoke", "CI", code=2)
     assert (out, "2 tokens are called 'CI'" in err) == ("", True)
     assert [status(server, token) for token in tokens] == [200, 200]

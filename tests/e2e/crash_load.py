@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
@@ -142,7 +143,7 @@ class Life:
 
     async def _make_and_revoke_token(self, owner: Owner) -> None:
         device_token = owner.phones[1].device_token
-        made = await self._send("POST", "/v1/tokens", device_token, {"label": "Short-lived"})
+        made = await self._send("POST", "/v1/tokens", device_token, {"label": f"Short-lived {uuid.uuid4().hex}"})
         expect(made.status_code == 201, "token", made.status_code, made.text)
         self._ledger.count()
         token = made.json()["token"]

@@ -114,18 +114,26 @@ def test_a_body_behind_a_refusal_is_not_kept(server: ServerProcess):
 
 
 @pytest.mark.usefixtures("unmoved")
-@pytest.mark.parametrize("size", [10**9, 65_537, 10**30])
+@pytest.mark.parametrize(
+    ("path", "size", "max_bytes"),
+    [
+        ("interactions", 10**9, 327_680),
+        ("interactions", 327_681, 327_680),
+        ("reminders", 65_537, 65_536),
+        ("interactions", 10**30, 327_680),
+    ],
+)
 def test_an_announced_body_that_is_too_large_is_refused_before_it_is_sent(
-    size: int, server: ServerProcess, phone: Phone
+    path: str, size: int, max_bytes: int, server: ServerProcess, phone: Phone
 ):
-    opening = head("POST /v1/interactions", f"Authorization: Bearer {phone.token}", f"Content-Length: {size}")
+    opening = head(f"POST /v1/{path}", f"Authorization: Bearer {phone.token}", f"Content-Length: {size}")
     with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_SECONDS) as client:
         client.sendall(opening)
         reply = b"".join(iter(lambda: client.recv(65_536), b""))
 
     if size < 2**64:
         assert reply.startswith(b"HTTP/1.1 413 ")
-        assert b'"details":{"size":%d,"max":65536}' % size in reply
+        assert b'"details":{"size":%d,"max":%d}' % (size, max_bytes) in reply
     else:  # no such length in HTTP
         assert reply.startswith(b"HTTP/1.1 400 ")
 

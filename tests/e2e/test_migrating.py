@@ -40,9 +40,9 @@ class Before:
     seen: int
 
 
-def leave(phone: Phone) -> Before:
-    """Let the phone and a program of its owner do a bit of everything."""
-    token = phone.create_token("CI")["token"]
+def leave(phone: Phone, label: str) -> Before:
+    """Let the phone and a program of its owner, with a token of this name, do a bit of everything."""
+    token = phone.create_token(label)["token"]
     pending = ask(phone.url, token, "Deploy?", expires_in=3600).json()["id"]
     answered = ask(phone.url, phone.token, "Merge?").json()["id"]
     assert phone.answer(answered, 0).status_code == 200
@@ -104,7 +104,7 @@ def test_a_server_goes_to_postgresql_and_back_and_phones_notice_nothing(
 ):
     server = start_server(env=NEAR)
     phone = Phone.enrol(server.url, server.ready["code"])
-    before = leave(phone)
+    before = leave(phone, "CI")
     assert "a server is running" in refused(data, database, data)
     assert server.stop() == 0
     rows = migrate(data, database)
@@ -113,7 +113,7 @@ def test_a_server_goes_to_postgresql_and_back_and_phones_notice_nothing(
     on_postgres = start_server("--store", database, env=NEAR)
     phone.url = on_postgres.url
     check_all_goes_on(phone, before, choice=1)
-    before = leave(phone)
+    before = leave(phone, "CI on PostgreSQL")
     assert "a server is running" in refused(database, tmp_path / "back", data)
     assert on_postgres.stop() == 0
     assert "has a server already" in refused(database, data, data)

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from reflecto.contract.devices import ANSWER_V2
+from reflecto.crypto.answers import answer_message_v2, comment_digest
+from reflecto.crypto.encoding import encode_base64
 from reflecto.store.sqlite.database import DATABASE_NAME
 from tests.e2e.conftest import StartServer
 from tests.e2e.full_disks import FileSizeLimit
@@ -27,7 +30,17 @@ UNREADABLE_QUESTION = "Cut short in the middle"
 MESSAGE = "Message with a secret: Jürgen’s 40th"
 DOCUMENT = "Document with a secret: Größe 42, Zürich"
 REMINDER = "Reminder with a secret: Müllabfuhr morgen"
-TEXTS = [QUESTION, *CHOICES, KEY, REFUSED_QUESTION, UNREADABLE_QUESTION, MESSAGE, DOCUMENT, REMINDER]
+DETAIL = "psql -c 'drop table übungen' # verschlüsselt"
+PATH = "src/geheim/Zugänge.py"
+SOURCE = "Laptop von Jürgen, ~/Geheimes"
+COMMENT = "Nicht vor Freitag, sagt Zoë"
+SALT = "0rJ9tB0vTzqYxk3n1m2c4A"
+DETAILS = [
+    {"kind": "code", "label": PATH, "text": DETAIL},
+    {"kind": "fields", "fields": [{"name": "Why", "value": DETAIL}]},
+]
+ASKED = [QUESTION, *CHOICES, KEY, DETAIL, PATH, SOURCE, COMMENT, SALT, REFUSED_QUESTION, UNREADABLE_QUESTION]
+TEXTS = [*ASKED, MESSAGE, DOCUMENT, REMINDER]
 DEVICE_LABEL = "Käthes Handy, the documented exception"
 
 
@@ -47,6 +60,7 @@ def say_everything(server: ServerProcess, phone: Phone, test_token: str) -> None
     assert HTTP.post(path, json={"choice": CHOICES[0]}, headers=bearer(test_token)).json()["choice"] == CHOICES[0]
     left_pending = ask(server.url, phone.token, QUESTION + QUESTION, choices=CHOICES)
     assert left_pending.status_code == 201
+    say_all_that_a_question_takes(server, phone)
     for sending, body in (
         ("send", {"message": MESSAGE, "title": MESSAGE}),
         (f"send/{phone.token}", {"message": MESSAGE}),
@@ -57,6 +71,21 @@ def say_everything(server: ServerProcess, phone: Phone, test_token: str) -> None
     ):
         reply = HTTP.post(f"{server.url}/v1/{sending}", json=body, headers=bearer(phone.token))
         assert reply.status_code in {200, 201}, (sending, reply.text)
+
+
+def say_all_that_a_question_takes(server: ServerProcess, phone: Phone) -> None:
+    """Ask with details, source and a number, and answer with a word; wrongly too."""
+    given = {"details": DETAILS, "source": {"host": SOURCE}, "danger": "high", "confirm": "number"}
+    asked = ask(server.url, phone.token, QUESTION, choices=CHOICES, comment="optional", **given).json()
+    digest, path = read(server.url, phone.token, asked["id"]).json()["digest"], f"/v1/interactions/{asked['id']}/answer"
+    right, comment = asked["confirm_number"], {"text": COMMENT, "salt": SALT}
+    sha256 = comment_digest(COMMENT, SALT)
+    for number, status in ((f"{(int(right) + 1) % 100:02d}", 403), (right, 200)):
+        signed = answer_message_v2(asked["id"], digest, 0, 1_754_800_000, number=number, comment_sha256=sha256)
+        signature = encode_base64(phone.keys.signing.sign(signed).signature)
+        tap = {"choice_index": 0, "answered_at": 1_754_800_000, "v": 2, "signature": signature}
+        assert phone.call("POST", path, tap | {"number": number, "comment": comment}).status_code == status
+    assert read(server.url, phone.token, asked["id"]).json()["comment"] == {"text": COMMENT}
 
 
 def say_it_wrongly(server: ServerProcess, secrets: list[str]) -> None:
@@ -80,7 +109,11 @@ def refuse_texts(server: ServerProcess, token: str, phone: Phone) -> None:
         ({"question": REFUSED_QUESTION, "expires_in": REFUSED_QUESTION}, 400),
         ({"question": [REFUSED_QUESTION], "choices": {QUESTION: QUESTION}}, 400),
         ({"question": REFUSED_QUESTION * 100}, 400),
-        ({"question": REFUSED_QUESTION * 3_000}, 413),
+        ({"question": REFUSED_QUESTION * 15_000}, 413),
+        ({"question": REFUSED_QUESTION, "details": DETAILS * 13}, 400),
+        ({"question": REFUSED_QUESTION, "details": [{"kind": DETAIL, "text": DETAIL}]}, 400),
+        ({"question": REFUSED_QUESTION, "source": {"app": SOURCE * 10, "host": SOURCE}}, 400),
+        ({"question": REFUSED_QUESTION, "danger": SOURCE, "comment": COMMENT}, 400),
     ):
         reply = HTTP.post(f"{server.url}/v1/interactions", json=body, headers=bearer(token))
         assert reply.status_code == status, reply.text
@@ -92,7 +125,8 @@ def refuse_texts(server: ServerProcess, token: str, phone: Phone) -> None:
         HTTP.post(f"{server.url}/v1/send", data=form, headers={"Authorization": f"Bearer {token}"}).status_code == 400
     )
     answer = {"choice_index": QUESTION, "answered_at": QUESTION, "signature": QUESTION}
-    assert phone.call("POST", f"/v1/interactions/int_{'1' * 32}/answer", answer).status_code == 400
+    for more in ({}, {"v": 2, "number": QUESTION, "comment": {"text": COMMENT, "salt": COMMENT}}, {"comment": COMMENT}):
+        assert phone.call("POST", f"/v1/interactions/int_{'1' * 32}/answer", answer | more).status_code == 400
     head = f"POST /v1/interactions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: 9999\r\n\r\n"
     say_in_bare_bytes(server, head.encode() + half)
 
@@ -120,6 +154,7 @@ def test_no_file_and_no_log_line_holds_what_was_said_or_a_secret(
     server = start_server("--log-level", "debug")
     code, (unused_code,) = server.ready["code"], make_codes(data, 1)
     phone = Phone.enrol(server.url, code, DEVICE_LABEL)
+    assert phone.call("PATCH", "/v1/devices/self", {"features": [ANSWER_V2]}).status_code == 200
     test_token = phone.create_token("CI", test=True)["token"]
     revoked = phone.create_token("Revoked")
     assert phone.call("DELETE", f"/v1/tokens/{revoked['id']}").status_code == 204
