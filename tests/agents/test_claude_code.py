@@ -23,6 +23,7 @@ from reflecto.agents.hook_call import (
     key_after,
     parse_event,
 )
+from reflecto.agents.shown import shown
 from tests.agents.events import claude_code, with_input
 
 
@@ -359,6 +360,20 @@ def test_hidden_characters_are_written_out(hidden: str):
     assert plain.question.endswith(f"command:\n│ git{written_out(hidden)}push")
 
 
+@pytest.mark.parametrize("hidden", ["\x01", "\ud83d"])
+def test_a_name_of_hidden_characters_alone_leaves_room_for_the_question(hidden: str):
+    name = hidden * 119
+    for tool, tool_input in (
+        ("Bash", {"command": "x" * 60_000}),
+        ("Write", {"file_path": f"/{name}", "content": "x" * 60_000}),
+        (name, {"text": "x" * 60_000}),
+    ):
+        prompt = prompt_of(claude_code("permission_bash", tool_name=tool, tool_input=tool_input, cwd=f"/{name}"))
+        assert len(prompt.question) < 250
+        assert prompt.question.endswith(" characters are left out.")
+        assert size_of(prompt.given["details"]) <= 49_152
+
+
 def test_no_value_can_pass_for_a_block_or_a_field_of_its_own():
     value = "x\nFolder: /safe\n@@ -1 +1 @@\n[… 3 more characters …]"
     for name in ("description", "anything"):
@@ -396,8 +411,9 @@ def test_one_line_cannot_pass_for_several():
     assert fields_of(prompt.given["details"])[f"a{feed}b"] == "1"
 
 
+ANY_TEXT = st.text(st.characters(exclude_categories=[]))
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=[])),
+    st.none() | st.booleans() | st.integers() | ANY_TEXT,
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=6,
 )
@@ -405,9 +421,9 @@ VALUES = st.recursive(
 
 @settings(max_examples=50)
 @given(
-    st.dictionaries(st.text(st.characters(exclude_categories=[])), VALUES | st.text(min_size=200)),
-    st.text(),
-    st.text(min_size=1),
+    st.dictionaries(ANY_TEXT, VALUES | st.text(min_size=200)),
+    ANY_TEXT,
+    ANY_TEXT.filter(bool) | st.just("Bash"),
 )
 def test_any_input_makes_a_question_that_is_whole_or_says_that_it_is_not(
     tool_input: dict[str, Any], folder: str, tool: str
@@ -425,9 +441,10 @@ def test_any_input_makes_a_question_that_is_whole_or_says_that_it_is_not(
     assert len(blocks) <= 12
     assert size_of(blocks) <= 49_152
     assert prompt.choices[0] == "Allow"
-    texts = [block["text"] for block in blocks if block["kind"] != "fields"] + [*fields_of(blocks).values()]
+    seen_fields = [field for block in blocks if block["kind"] == "fields" for field in block["fields"]]
+    texts = [block["text"] for block in blocks if block["kind"] != "fields"] + [each["value"] for each in seen_fields]
     for value in tool_input.values():
-        assert not isinstance(value, str) or not value.isalnum() or any(value in text for text in texts)
+        assert not isinstance(value, str) or not value.isalnum() or any(shown(value) in text for text in texts)
     is_whole = not prompt.plain.question.startswith("NOT WHOLE: ")
     assert prompt.plain.choices[0] == ("Allow" if is_whole else "Allow, unseen parts too")
 

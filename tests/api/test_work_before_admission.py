@@ -15,7 +15,7 @@ from reflecto.api import long_bodies, pushover_fields
 from reflecto.api.operations import hooks
 from reflecto.contract import json_text
 from reflecto.contract.json_bodies import UnusableJsonError
-from reflecto.contract.limits import JSON_VALUES_MAX, QUESTION_MAX_CHARS, SELECTOR_NAMES_MAX
+from reflecto.contract.limits import DETAILS_MAX_BYTES, JSON_VALUES_MAX, QUESTION_MAX_CHARS, SELECTOR_NAMES_MAX
 from reflecto.contract.visibility import visible
 from reflecto.core import targets
 from reflecto.core.pushover import TAGS_READ, tags_of
@@ -109,8 +109,14 @@ class Work:
         return self._work(text, **options)
 
 
+# What a person may see is looked at once, to know how much of it can be shown; the 30 are for the shorter texts around.
+LOOKED_AT_MAX = DETAILS_MAX_BYTES + 30 * QUESTION_MAX_CHARS
 UGLY = NO_BREAK_SPACE * 1_900_000
+GROWING = "\x01" * 49_000  # nearly what can be shown, and twelve times that once it is written out
+LINES = "\u00a0\n" * 10_000
+FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467" * 4_800
 OPTIONS = [{"label": "a"}, {"label": "b"}]
+PATCH = "\n".join(["*** Begin Patch", "*** Add File: a", "+" + LINES.replace("\n", "\n+"), "*** End Patch"])
 EVENTS: dict[str, dict[str, Any]] = {
     "a field": {"tool_input": {"command": UGLY}},
     "a field nobody knows": {"tool_input": {"x": UGLY}},
@@ -128,6 +134,17 @@ EVENTS: dict[str, dict[str, Any]] = {
     "a last message": {"hook_event_name": "Stop", "last_assistant_message": UGLY},
     "a subagent's end": {"hook_event_name": "SubagentStop", "agent_type": UGLY},
     "a folder's end": {"hook_event_name": "Stop", "cwd": UGLY},
+    "a growing field": {"tool_input": {"command": GROWING}},
+    "a growing folder": {"cwd": GROWING},
+    "growing lines": {"tool_input": {"command": LINES}},
+    "signs of several characters": {"tool_input": {"command": FAMILY}},
+    "a file": {"tool_name": "Write", "tool_input": {"file_path": "/a", "content": GROWING}},
+    "an edit": {"tool_name": "Edit", "tool_input": {"file_path": "/a", "old_string": LINES, "new_string": FAMILY}},
+    "a patch": {"tool_name": "apply_patch", "tool_input": {"command": PATCH}},
+    "many fields": {"tool_input": {f"{number}": UGLY[:60_000] for number in range(30)}},
+    "many short fields": {"tool_input": {f"{UGLY[:100]}{number}": UGLY[:80] for number in range(9_000)}},
+    "many fields of many lines": {"tool_input": {f"{number}": LINES for number in range(30)}},
+    "many lists": {"tool_input": {f"{UGLY[:100]}{number}": [UGLY[:400]] for number in range(3_000)}},
     "many folders": {"hook_event_name": "Stop", "cwd": "a/" * 1_000_000},
 }
 
@@ -141,15 +158,20 @@ def test_an_event_is_clipped_before_it_is_walked(event: dict[str, Any], monkeypa
         asked = {"tool_input": {"questions": event["questions"]}}
         whole |= {"hook_event_name": "PreToolUse", "tool_name": "AskUserQuestion"} | asked
     read_call(whole)
-    assert walked.chars < 30 * QUESTION_MAX_CHARS
+    assert walked.chars < LOOKED_AT_MAX
 
 
 def test_a_clipped_event_says_how_much_of_it_is_not_shown():
     event = {"hook_event_name": "PermissionRequest", "tool_name": "Write", "cwd": "/a", "tool_input": {"content": UGLY}}
-    question = read_call(event).prompts[0].question
-    assert len(question) <= QUESTION_MAX_CHARS
-    left_out = 1_900_000 - question.count("\u2039U+00A0\u203a")
-    assert question.startswith(f"NOT WHOLE: {left_out:,} of 1,900,011 characters are left out.\n")
+    prompt = read_call(event).prompts[0]
+    seen = sum(str(block.get("text")).count("\u2039U+00A0\u203a") for block in prompt.given["details"])
+    assert seen > 3_000
+    assert prompt.question == f"Use Write? {1_900_000 - seen:,} characters are left out."
+    assert prompt.plain is not None
+    plain = prompt.plain.question
+    assert len(plain) <= QUESTION_MAX_CHARS
+    left_out = 1_900_000 - plain.count("\u2039U+00A0\u203a")
+    assert plain.startswith(f"NOT WHOLE: {left_out:,} of 1,900,011 characters are left out.\n")
 
 
 async def test_a_long_body_is_worked_on_outside_the_event_loop(sender: Program, monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from reflecto.agents.blocks import clip_end, details_of
+from reflecto.agents.blocks import details_of
 from reflecto.agents.danger import is_dangerous
 from reflecto.agents.hook_call import (
     DEFAULTS,
@@ -27,7 +27,7 @@ from reflecto.agents.hook_call import (
     text_of,
 )
 from reflecto.agents.places import home_of, short_folder
-from reflecto.agents.shown import lay_out, shown_line
+from reflecto.agents.shown import lay_out, shown_end
 from reflecto.agents.standing_rules import StandingRule, offered_rule
 from reflecto.agents.tool_content import Place, content_of
 from reflecto.contract.limits import SOURCE_MAX_BYTES
@@ -96,8 +96,8 @@ def source_of(agent: str, event: Event, machine: Machine) -> dict[str, str]:
         "where": short_folder(text_of(event, "cwd"), home_of(event, machine.home)),
         "session": text_of(event, "session_id"),
     }
-    seen = {name: shown_line(part).strip() for name, part in parts.items()}
-    return {name: clip_end(part, SOURCE_MAX_BYTES) for name, part in seen.items() if part}
+    seen = {name: shown_end(part.strip(), SOURCE_MAX_BYTES) for name, part in parts.items()}
+    return {name: part for name, part in seen.items() if part.strip()}
 
 
 def identity_of(event: Event, turn: str) -> dict[str, object]:

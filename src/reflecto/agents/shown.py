@@ -4,19 +4,25 @@ An agent's text may have been written by somebody who wants something approved.
 """
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from reflecto.contract.limits import QUESTION_MAX_CHARS
-from reflecto.contract.visibility import visible
+from reflecto.contract.visibility import is_undrawn, visible
 
 BAR: Final = "│ "
 LINE_MAX_CHARS: Final = 80  # of a field that stands beside its name; a longer one gets lines of its own
 _HEAD_LINE_MAX_CHARS: Final = 150  # where not everything fits
 _HEAD_SHARE: Final = 0.65  # of what is left for a text that is cut; its end often matters as much as its beginning
 _DIGEST_CHARS: Final = 16
+_LOOKED_AT: Final = frozenset(
+    {"Zs", "Mn", "Me", "Co", "Cn"}
+)  # spaces, marks, which stack, and what has no character yet
+_UNUSUAL_SPACES: Final = re.compile("([\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+)")  # Zs, but for the usual one
 _STATEMENTS_CHARS: Final = 160  # room for the two that tell of a cut, and for what the cut makes visible at its edges
 
 
@@ -29,6 +35,8 @@ class Shown(NamedTuple):
 
 def shown(text: str) -> str:
     """Return `text` with hidden characters and unusual spaces written out by their code points; lines stay."""
+    if _is_plain(text, but="\n\t"):
+        return text
     return "\n".join("\t".join(map(_shown, line.split("\t"))) for line in text.split("\n"))
 
 
@@ -46,13 +54,44 @@ def shown_line(text: str) -> str:
     return _shown(text) if over <= 0 else f"{_shown(text[:QUESTION_MAX_CHARS])} … {over:,} more characters"
 
 
+def shown_end(text: str, max_bytes: int) -> str:
+    """Return `text` on one line in at most `max_bytes` of UTF-8: all of it, or an ellipsis and its end.
+
+    Of a path, the end tells most.
+    """
+    end = text[-max_bytes:] if max_bytes > 0 else ""
+    line = _shown(end)
+    if len(end) == len(text) and len(line.encode()) <= max_bytes:
+        return line
+    return "…" + line.encode()[max(0, len(line.encode()) - max_bytes + len("…".encode())) :].decode(errors="ignore")
+
+
+def without_lines(text: str) -> str:
+    """Return `text` with its line feeds written out, so that it is one line, and nothing else looked at."""
+    return text.replace("\n", _written_out("\n"))
+
+
 def _shown(text: str) -> str:
-    if text.isascii() and text.isprintable():  # most of what agents do, and no character to look at
+    if _is_plain(text):
         return text
-    spaces = {char for char in text if char != " " and unicodedata.category(char) == "Zs"}
-    for char in spaces:
-        text = text.replace(char, f"\u2039U+{ord(char):04X}\u203a")
-    return visible(text)
+    parts = _UNUSUAL_SPACES.split(text)  # every second one is such spaces
+    return "".join(
+        "".join(map(_written_out, part)) if number % 2 else visible(part) for number, part in enumerate(parts) if part
+    )
+
+
+def _is_plain(text: str, but: str = "") -> bool:
+    """Tell whether nothing in the text has to be written out: of most texts, and without a look at each character."""
+    return (text.isascii() and text.isprintable()) or all(map(_is_plain_char, set(text).difference(but)))
+
+
+@lru_cache(maxsize=4096)
+def _is_plain_char(char: str) -> bool:
+    return char == " " or (unicodedata.category(char) not in _LOOKED_AT and not is_undrawn(char))
+
+
+def _written_out(char: str) -> str:
+    return f"\u2039U+{ord(char):04X}\u203a"
 
 
 def lay_out(head: Sequence[str], fields: Mapping[str, Any], *, last: Sequence[str] = ()) -> Shown:
@@ -62,13 +101,15 @@ def lay_out(head: Sequence[str], fields: Mapping[str, Any], *, last: Sequence[st
     not fit is cut out of the middle: the first line says so, and the gap says how much, with the first 16 hex digits
     of the SHA-256 of all fields as compact JSON with sorted keys (`jq -cjS`).
     """
-    lines, blocks = [], []
+    lines, blocks, chars = [], [], 0
     for name in sorted(fields, key=lambda name: last.index(name) if name in last else -1):
         value = fields[name]
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        label = shown_line(name)
-        # Written out a text only grows: one that is long as it came need not be walked to know that.
-        if name in last or len(text) > LINE_MAX_CHARS or "\n" in text or len(shown(text)) > LINE_MAX_CHARS:
+        label = without_lines(name)
+        chars += len(label) + len(text)
+        # Written out a text only grows: one that is long as it came, or beside others, need not be walked to know that.
+        is_long = name in last or len(text) > LINE_MAX_CHARS or "\n" in text or chars > QUESTION_MAX_CHARS
+        if is_long or len(shown(text)) > LINE_MAX_CHARS:
             blocks.append(f"{label}:\n{BAR}" + text.replace("\n", f"\n{BAR}"))
         else:
             lines.append(f"{label}: {text}")

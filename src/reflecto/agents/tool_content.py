@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from reflecto.agents.blocks import Long, clip_end, diff_block, patch_block, text_block
 from reflecto.agents.edits import COUNTED_WITHIN, FileChange, changed_file
+from reflecto.agents.long_texts import LongText, diff_block, patch_block, text_block
 from reflecto.agents.patches import FilePatch, read_patch
 from reflecto.agents.places import short_file, short_folder
-from reflecto.agents.shown import shown_line
+from reflecto.agents.shown import shown_end
 
 QUESTION_NAME_MAX_BYTES: Final = 120  # of a path or a tool in the question's line
 LABELLED: Final = {
@@ -39,7 +39,7 @@ class Content(NamedTuple):
     """A question, the texts it is about, short fields, and the files that would change."""
 
     question: str
-    longs: tuple[Long, ...] = ()
+    longs: tuple[LongText, ...] = ()
     fields: Fields = []  # noqa: RUF012 -- never changed
     files: tuple[str, ...] = ()
 
@@ -69,7 +69,7 @@ def content_of(tool: str, given: Mapping[str, Any], place: Place) -> Content:
 
 def in_folder(question: str, place: Place) -> str:
     """Return the question with the folder in it, if that is known."""
-    folder = shown_line(clip_end(short_folder(place.folder, place.home), QUESTION_NAME_MAX_BYTES))
+    folder = shown_end(short_folder(place.folder, place.home), QUESTION_NAME_MAX_BYTES)
     return f"{question.removesuffix('?')} in {folder}?" if folder else question
 
 
@@ -81,7 +81,7 @@ def _command(given: Mapping[str, Any], place: Place) -> Content:
 
 def _change(change: FileChange, place: Place) -> Content:
     name = _name_of(change.path, place)
-    path = shown_line(short_file(change.path, place.folder, place.home))
+    path = short_file(change.path, place.folder, place.home)
     texts = [text_block(f"{path}: {name}", text, "code") for name, text in change.texts]
     longs = (*(diff_block(path, lines) for lines in change.diffs if lines), *texts)
     fields = [*change.said, *_fields_of(change.rest)]
@@ -97,9 +97,9 @@ def _patch(given: Mapping[str, Any], place: Place) -> Content | None:
     rest = {name: value for name, value in given.items() if name != "command"}
     longs, fields = [], _fields_of(rest)
     for file in files:
-        path = shown_line(short_file(file.path, place.folder, place.home))
+        path = short_file(file.path, place.folder, place.home)
         if file.moved_to is not None:
-            fields.append((f"Move {path}", f"to {shown_line(short_file(file.moved_to, place.folder, place.home))}"))
+            fields.append((f"Move {path}", f"to {short_file(file.moved_to, place.folder, place.home)}"))
         if file.what == "Delete":
             fields.append(("Delete", path))
         elif file.body:
@@ -122,15 +122,15 @@ def _patch_question(files: list[FilePatch], place: Place) -> str:
 def _any_tool(tool: str, given: Mapping[str, Any]) -> Content:
     match = _MCP.fullmatch(tool)
     name = f"{match['tool']} of {match['server']}" if match else tool
-    return Content(f"Use {shown_line(clip_end(name, QUESTION_NAME_MAX_BYTES))}?", *_apart(given))
+    return Content(f"Use {shown_end(name, QUESTION_NAME_MAX_BYTES)}?", *_apart(given))
 
 
-def _apart(given: Mapping[str, Any]) -> tuple[tuple[Long, ...], Fields]:
+def _apart(given: Mapping[str, Any]) -> tuple[tuple[LongText, ...], Fields]:
     """Return texts of several lines and structures as blocks of their own, the rest as fields."""
     longs, rest = [], {}
     for name, value in given.items():
         if isinstance(value, (Mapping, list)) and len(str(value)) > 2 * len("[]"):
-            longs.append(text_block(shown_line(name), _as_json(value, indent=2), "code", "json"))
+            longs.append(text_block(name, _as_json(value, indent=2), "code", "json"))
         else:
             rest[name] = value
     return tuple(longs), _fields_of(rest)
@@ -157,4 +157,4 @@ def _as_json(value: Any, indent: int | None = None) -> str:
 
 
 def _name_of(path: str, place: Place) -> str:
-    return shown_line(clip_end(short_file(path, place.folder, place.home), QUESTION_NAME_MAX_BYTES))
+    return shown_end(short_file(path, place.folder, place.home), QUESTION_NAME_MAX_BYTES)
