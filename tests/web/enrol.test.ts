@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Browser, enrol, launch, newPhone, Server } from "./harness.ts";
+import { type Browser, enrol, launch, nameToken, newPhone, Server } from "./harness.ts";
 
 let browser: Browser;
 let server: Server;
@@ -42,6 +42,7 @@ test("a code can be typed in any case, with or without its dashes", async () => 
   await page.getByRole("button", { name: "I have a link or code" }).click();
   await page.getByLabel("Setup code").fill(code.toLowerCase().replaceAll("-", " "));
   await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await nameToken(page);
   await page.getByRole("heading", { name: "Your first token" }).waitFor();
 });
 
@@ -56,6 +57,7 @@ test("a reply that is lost does not use the code up: the same again gets it", as
   await page.getByRole("alert").filter({ hasText: "cannot be reached" }).waitFor();
   await page.unroute("**/v1/enroll");
   await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await nameToken(page);
   const token = await page.locator(".secret code").first().textContent();
   const { body } = await server.call("GET", "/v1/devices", token as string);
   expect(body.devices).toHaveLength(1);
@@ -68,6 +70,7 @@ test("a wrong code is said to be wrong, and another can be tried", async () => {
   await page.getByRole("alert").filter({ hasText: "wrong, used or older" }).waitFor();
   await page.getByLabel("Setup code").fill(link);
   await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await nameToken(page);
   await page.getByRole("heading", { name: "Your first token" }).waitFor();
 });
 
@@ -95,16 +98,27 @@ test("the ready command asks a question on this phone", async () => {
   const { page } = await newPhone(browser);
   await page.goto(link);
   await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await nameToken(page);
   await page.getByRole("heading", { name: "Your first token" }).waitFor();
   expect(await page.locator(".secret pre").textContent()).toContain(`curl ${server.url}/v1/interactions`);
   await page.getByRole("button", { name: "Ask myself a question" }).click();
   await page.getByRole("heading", { name: "Is this phone the one?" }).waitFor();
 });
 
+test("what the first token is called is asked, and stands on its first question", async () => {
+  const { page } = await newPhone(browser);
+  await page.goto(link);
+  await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await nameToken(page, "Release bot");
+  await page.getByRole("button", { name: "Ask myself a question" }).click();
+  await page.getByText("Release bot").first().waitFor();
+});
+
 test("a token that was not copied yet waits in the inbox until it is erased there", async () => {
   const { page } = await newPhone(browser);
   await page.goto(link);
   await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await nameToken(page);
   await page.getByRole("button", { name: "Ask myself a question" }).click();
   await page.getByRole("link", { name: /^Inbox/ }).click();
   await page.getByRole("heading", { name: "Token “Default”" }).waitFor();
@@ -116,6 +130,9 @@ test("an enrolment that is loaded again goes on where it was, until its token wa
   const { page } = await newPhone(browser);
   await page.goto(link);
   await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await page.getByRole("heading", { name: "What will send with this token?" }).waitFor();
+  await page.reload();
+  await nameToken(page, "Release bot");
   await page.getByRole("heading", { name: "Your first token" }).waitFor();
   const token = await page.locator(".secret code").first().textContent();
   for (const address of [`${server.url}/enroll`, server.url]) {
@@ -146,6 +163,7 @@ test("a link's code goes before what was left unfinished", async () => {
   const { page } = await newPhone(browser);
   await page.goto(link);
   await page.getByRole("button", { name: "Pair", exact: true }).click();
+  await nameToken(page);
   await page.getByRole("heading", { name: "Your first token" }).waitFor();
   await page.goto("about:blank");
   await page.goto(await server.newOwner());

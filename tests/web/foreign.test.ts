@@ -78,7 +78,7 @@ test("a setup code is not lost to a sign-in page: the same one pairs when the se
   await other.page.getByText(/answers in its place.*The code is not used up/).waitFor();
   proxy.instead = null;
   await other.page.getByRole("button", { name: "Pair", exact: true }).click();
-  await other.page.getByRole("button", { name: /Not now|I have copied it/ }).waitFor();
+  await other.page.getByRole("button", { name: /Not now|Go on/ }).waitFor();
 });
 
 test("a revoked phone may ask the server again before it erases anything", async () => {

@@ -142,16 +142,25 @@ export async function enrol(page: Page, link: string, label = "Pixel"): Promise<
   await page.getByLabel("Name of this phone").fill(label);
   await page.getByRole("button", { name: "Pair", exact: true }).click();
   const notNow = page.getByRole("button", { name: "Not now" });
+  const naming = page.getByRole("heading", { name: "What will send with this token?" });
   const copied = page.getByRole("button", { name: "I have copied it" });
   const questions = page.getByRole("heading", { name: "Questions", level: 1 });
-  await notNow.or(copied).or(questions).first().waitFor();
+  await notNow.or(naming).or(questions).first().waitFor();
   if (await notNow.isVisible()) await notNow.click();
+  await naming.or(questions).first().waitFor();
+  if (await naming.isVisible()) await nameToken(page);
   await copied.or(questions).first().waitFor();
   if (!(await copied.isVisible())) return null;
   const token = await page.locator(".secret code").first().textContent();
   await copied.click();
   await page.getByText("Live", { exact: true }).waitFor();
   return token;
+}
+
+/** Names the first token; what a test's questions come from is called Default. */
+export async function nameToken(page: Page, name = "Default"): Promise<void> {
+  await page.getByLabel("Its name").fill(name);
+  await page.getByRole("button", { name: "Go on" }).click();
 }
 
 /** Waits until a question is on the screen and its buttons take taps. */

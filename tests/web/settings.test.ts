@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Browser, enrol, launch, newPhone, type Page, Server } from "./harness.ts";
+import { type Browser, deviceToken, enrol, launch, newPhone, type Page, Server } from "./harness.ts";
 
 let browser: Browser;
 let server: Server;
@@ -43,10 +43,54 @@ test("a token is made with its limits, shown once, works, and stops working when
   expect(asked.status).toBe(201);
   expect((await server.call("POST", "/v1/ring", made, {})).status).toBe(403);
 
+  await row.getByRole("button", { name: /^Change / }).click();
   await row.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("button", { name: "Revoke it" }).click();
   await row.waitFor({ state: "detached" });
   expect((await server.call("GET", "/v1/devices", made)).status).toBe(401);
+});
+
+test("a token is renamed and coloured for every device; a name that another has is refused", async () => {
+  await open("tokens");
+  await server.call("POST", "/v1/tokens", await deviceToken(page), { label: "CI" });
+  await page.reload();
+  const row = page.getByRole("listitem").filter({ hasText: "Default" });
+  await row.getByRole("button", { name: "Change Default" }).click();
+  await row.getByLabel("Name, on every device").fill("ci");
+  await row.getByRole("button", { name: "Rename" }).click();
+  await row.getByRole("alert").waitFor();
+  await row.getByLabel("Name, on every device").fill("Release bot");
+  await row.getByRole("button", { name: "Rename" }).click();
+  const renamed = page.getByRole("listitem").filter({ hasText: "Release bot" });
+  await renamed.getByRole("radio", { name: "Rose" }).check({ force: true });
+  await renamed.locator(".token .sender-rose").waitFor();
+  const { body } = await server.call("GET", "/v1/tokens", await deviceToken(page));
+  expect(body.tokens).toContainEqual(expect.objectContaining({ label: "Release bot", colour: "rose" }));
+});
+
+test("a muted sender is turned away until it is unmuted with one tap", async () => {
+  await open("tokens");
+  const row = page.getByRole("listitem").filter({ hasText: "Default" });
+  await row.getByRole("button", { name: "Change Default" }).click();
+  await row.getByRole("button", { name: "1 hour" }).click();
+  await row.getByText(/^Muted until/).waitFor();
+  const refused = await server.call("POST", "/v1/interactions", token, { question: "Go?" });
+  expect([refused.status, refused.body.error?.code]).toEqual([403, "sender_muted"]);
+  await row.getByRole("button", { name: "Unmute" }).click();
+  await row.getByText(/^Muted until/).waitFor({ state: "detached" });
+  expect((await server.call("POST", "/v1/interactions", token, { question: "Go?" })).status).toBe(201);
+});
+
+test("all open questions of a sender are refused at once", async () => {
+  const ids = [await server.ask(token, { question: "One?" }), await server.ask(token, { question: "Two?" })];
+  await open("tokens");
+  const row = page.getByRole("listitem").filter({ hasText: "Default" });
+  await row.getByRole("button", { name: "Change Default" }).click();
+  await row.getByRole("button", { name: "Refuse all its questions" }).click();
+  await row.getByRole("button", { name: "Refuse them" }).click();
+  for (const id of ids) {
+    expect(await server.outcome(token, id)).toMatchObject({ status: "cancelled", reason: "dismissed" });
+  }
 });
 
 test("a new name is what the asker sees", async () => {
@@ -114,6 +158,7 @@ test("a test question goes the whole way, and the second one needs no second tok
   const row = page.getByRole("listitem").filter({ hasText: "Test from Pixel" });
   await row.waitFor();
   expect(await row.count()).toBe(1);
+  await row.getByRole("button", { name: /^Change / }).click();
   await row.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("button", { name: "Revoke it" }).click();
   await row.waitFor({ state: "detached" });

@@ -7,6 +7,7 @@ import {
   deviceToken,
   enrol,
   launch,
+  nameToken,
   newPhone,
   type Page,
   Server,
@@ -135,6 +136,7 @@ describe.each(KINDS)("behind a proxy that %s", (keeping) => {
     const second = await newPhone(browser);
     await second.page.goto(await server.newOwner());
     await second.page.getByRole("button", { name: "Pair", exact: true }).click();
+    await nameToken(second.page);
     await second.page.getByRole("heading", { name: "Your first token" }).waitFor();
     expect(await second.page.locator(".secret pre").textContent()).toContain(`curl ${proxy.url}/v1/interactions`);
     await second.page.getByRole("button", { name: "Ask myself a question" }).click();

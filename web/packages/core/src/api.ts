@@ -10,6 +10,7 @@ import {
   isClaimResponse,
   isCreatePairingResponse,
   isDeviceState,
+  isDismissAllResponse,
   isEnrollResponse,
   isInvitationResponse,
   isNewToken,
@@ -19,6 +20,7 @@ import {
   isPushKeyResponse,
   isSyncPage,
   isTokenList,
+  isTokenState,
 } from "./wire/checks.ts";
 import type {
   AnswerRequest,
@@ -28,6 +30,7 @@ import type {
   EnrollRequest,
   PairingState,
   UpdateDeviceRequest,
+  UpdateTokenRequest,
 } from "./wire/types.ts";
 
 /** Where a pairing stands. */
@@ -70,6 +73,10 @@ export class Api {
   disconnect = () => this.#nothing("DELETE", "/v1/owner");
   tokens = () => this.#json("GET", "/v1/tokens", isTokenList);
   createToken = (request: CreateTokenRequest) => this.#once("/v1/tokens", isNewToken, request);
+  updateToken = (id: string, changes: UpdateTokenRequest) =>
+    this.#json("PATCH", `/v1/tokens/${id}`, isTokenState, changes);
+  /** Refuses all open questions of a sender. */
+  dismissQuestions = (id: string) => this.#json("POST", `/v1/tokens/${id}/dismiss`, isDismissAllResponse);
   revokeToken = (id: string) => this.#nothing("DELETE", `/v1/tokens/${id}`);
   pushKey = () => this.#json("GET", "/v1/push/key", isPushKeyResponse);
   stopRing = (id: string) => this.#nothing("POST", `/v1/rings/${id}/stop`);

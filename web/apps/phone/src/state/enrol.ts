@@ -21,7 +21,7 @@ export const SELF_REPORT = `${APP_BUILD} ${FEATURES.join(" ")}`;
 
 /** Where an enrolment stands, so that a page that is loaded again goes on there; with the token nobody has copied yet. */
 export interface Unfinished {
-  at: "notifications" | "token";
+  at: "notifications" | "name" | "token";
   token: NewToken | null;
 }
 

@@ -10,6 +10,7 @@ import { CopyButton, Problem } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Mark } from "../icons.tsx";
 import { HomeScreenHint, isIosOutsideHomeScreen, NotificationStep } from "./enrol-parts.tsx";
+import { NameStep } from "./name-step.tsx";
 import { TestQuestion } from "./test-question.tsx";
 import { Welcome, WhatThisIs } from "./welcome.tsx";
 
@@ -24,7 +25,7 @@ export function Enrol({ onDone }: { onDone: () => void }) {
     onDone();
   };
   const reach = async (next: Unfinished) => {
-    if (next.at === "token" && !next.token) return finish();
+    if (next.at !== "notifications" && !next.token) return finish();
     await app.reachEnrolment(next);
     setStep(next);
   };
@@ -33,19 +34,22 @@ export function Enrol({ onDone }: { onDone: () => void }) {
     <main class="welcome">
       <div class="welcome-head">
         <Mark />
-        <p class="step">{t("enrol.step", { step: STEPS.indexOf(step.at) + 1, steps: STEPS.length })}</p>
+        <p class="step">{t("enrol.step", { step: STEPS[step.at], steps: STEPS.token })}</p>
       </div>
       {step.at === "code" && (
         <CodeStep
           isPaired={app.session !== null}
           onPaired={(token) => {
             history.replaceState(null, "", addressOf("/enroll")); // the code is used: it need not stay in the history
-            return reach({ at: app.notifications.push === "unasked" ? "notifications" : "token", token });
+            return reach({ at: app.notifications.push === "unasked" ? "notifications" : "name", token });
           }}
           onCancel={finish}
         />
       )}
-      {step.at === "notifications" && <NotificationStep onNext={() => reach({ at: "token", token: step.token })} />}
+      {step.at === "notifications" && <NotificationStep onNext={() => reach({ at: "name", token: step.token })} />}
+      {step.at === "name" && step.token && (
+        <NameStep token={step.token} onNamed={(token) => reach({ at: "token", token })} />
+      )}
       {step.at === "token" && step.token && (
         <TokenStep
           token={step.token}
@@ -57,7 +61,7 @@ export function Enrol({ onDone }: { onDone: () => void }) {
   );
 }
 
-const STEPS: readonly string[] = ["code", "notifications", "token"];
+const STEPS = { code: 1, notifications: 2, name: 3, token: 3 } as const;
 
 /** A link with a code is as good as a word of welcome; without one a person may not know yet what this is. */
 function firstStep(unfinished: Unfinished | null): Step {

@@ -1,11 +1,12 @@
-/** Sender tokens: make (shown once), see, revoke. */
+/** Sender tokens: make (shown once), see, change. */
 
-import { type CreateTokenRequest, type NewToken, type TokenState, visibleText } from "@reflecto/core";
+import type { CreateTokenRequest, NewToken } from "@reflecto/core";
 import { useState } from "preact/hooks";
 import { type Key, t } from "../../i18n/index.ts";
-import { ConfirmButton, CopyButton, Empty, Problem } from "../controls.tsx";
+import { CopyButton, Empty, Problem } from "../controls.tsx";
 import { messageOf, useApp, useLoaded } from "../hooks.ts";
-import { Name, whenOf } from "../text.tsx";
+import { Name } from "../text.tsx";
+import { TokenRow } from "./token-row.tsx";
 
 type Scope = NonNullable<CreateTokenRequest["scopes"]>[number];
 type Cap = NonNullable<CreateTokenRequest["priority_cap"]>;
@@ -44,42 +45,11 @@ export function Tokens() {
       {tokens.value && tokens.value.length > 0 && (
         <ul class="group">
           {tokens.value.map((token) => (
-            <TokenRow key={token.id} token={token} onRevoked={tokens.reload} />
+            <TokenRow key={token.id} token={token} onChanged={tokens.reload} />
           ))}
         </ul>
       )}
     </div>
-  );
-}
-
-function TokenRow({ token, onRevoked }: { token: TokenState; onRevoked: () => Promise<void> }) {
-  const app = useApp();
-  const limits = [
-    token.test ? t("tokens.test") : null,
-    token.priority_cap ? t("tokens.cap", { priority: token.priority_cap }) : null,
-    token.scopes.length < SCOPES.length ? token.scopes.join(", ") : null,
-  ].filter((limit) => limit !== null);
-  return (
-    <li class="group-row wrap">
-      <span class="grow">
-        <strong>
-          <Name text={token.label} />
-        </strong>
-        <small>
-          {token.last_used_at === null ? t("tokens.unused") : whenOf("tokens.used", token.last_used_at, app.now())}
-          {limits.length > 0 && ` · ${limits.join(" · ")}`}
-        </small>
-      </span>
-      <ConfirmButton
-        label={t("tokens.revoke")}
-        question={t("tokens.revoke.question", { name: visibleText(token.label) })}
-        confirm={t("tokens.revoke.confirm")}
-        work={async () => {
-          await app.session?.api.revokeToken(token.id);
-          await onRevoked();
-        }}
-      />
-    </li>
   );
 }
 
