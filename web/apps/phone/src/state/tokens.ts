@@ -28,7 +28,7 @@ export function mutedUntil(mute: Mute, now: number): MutedUntil {
   }
 }
 
-/** A time that has passed mutes nobody. */
-export function isMuted(until: number | "forever" | null, now: number): boolean {
-  return until === "forever" || (until !== null && until > now);
+/** A time that has passed mutes nobody; a word is for good. */
+export function isMuted(until: number | string | null, now: number): boolean {
+  return typeof until === "number" ? until > now : until !== null;
 }

@@ -56,7 +56,7 @@ function useChange({ token, onChanged }: TokenProps): (changes: UpdateTokenReque
 }
 
 function mutedWords({ muted_until: until }: TokenState, now: number): string {
-  if (until === "forever" || until === null) return t("tokens.muted");
+  if (typeof until !== "number") return t("tokens.muted");
   const isToday = dayOf(until, now) === t("day.today");
   return t("tokens.muted_until", { time: isToday ? timeOf(until) : `${dayOf(until, now)}, ${timeOf(until)}` });
 }
