@@ -56,7 +56,7 @@ test("a token is renamed and coloured for every device; a name that another has 
   await page.reload();
   const row = page.getByRole("listitem").filter({ hasText: "Default" });
   await row.getByRole("button", { name: "Change Default" }).click();
-  await row.getByLabel("Name, on every device").fill("ci");
+  await row.getByLabel("Name, on every device").fill("CI");
   await row.getByRole("button", { name: "Rename" }).click();
   await row.getByRole("alert").waitFor();
   await row.getByLabel("Name, on every device").fill("Release bot");

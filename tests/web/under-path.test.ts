@@ -157,12 +157,13 @@ describe.each(KINDS)("behind a proxy that %s", (keeping) => {
     await page.getByText("Live", { exact: true }).waitFor();
     let isTaken = false;
     proxy.rewrite = (path, text) => {
-      // The new version's files have other names, but for the script that tells the worker that the page is the app's.
-      if (/^\/assets\/(?!index-[^/]+\.js$)/.test(path)) return null;
+      // The new version's files have other names, but for the words, and the script that tells the worker that the page
+      // is the app's.
+      if (/^\/assets\/(?!index-[^/]+\.js$|[^/]+\.json$)/.test(path)) return null;
       if (path.startsWith("/assets/")) return text;
       isTaken = true;
       return text
-        .replace(/[`"]\/assets\/(?!index-[^`"]+\.js)[^`"]+[`"],/g, "")
+        .replace(/[`"]\/assets\/(?!index-[^`"]+\.js)[^`"]+\.(?:js|css)[`"],/g, "")
         .replace(/[0-9a-f]{16}(?=`)/g, "another-build");
     };
     const upgraded = page.evaluate(async () => {

@@ -1,5 +1,6 @@
+import type { TokenState } from "@reflecto/core";
 import { expect, test } from "vitest";
-import { isMuted, mutedUntil } from "./tokens.ts";
+import { isMuted, latestFirst, mutedUntil } from "./tokens.ts";
 
 const NOON = new Date(2026, 11, 1, 12, 0, 0).getTime() / 1000;
 
@@ -20,4 +21,11 @@ test("a time that has passed mutes nobody", () => {
   expect(isMuted(NOON, NOON)).toBe(false);
   expect(isMuted("forever", NOON)).toBe(true);
   expect(isMuted(null, NOON)).toBe(false);
+});
+
+test("whoever sent last is on top; a new one counts from when it was made", () => {
+  const token = (id: string, created_at: number, last_used_at: number | null) =>
+    ({ id, created_at, last_used_at }) as TokenState;
+  const tokens = [token("old", 1, null), token("b", 1, 7), token("a", 1, 7), token("new", 9, null)];
+  expect(latestFirst(tokens).map(({ id }) => id)).toEqual(["new", "a", "b", "old"]);
 });

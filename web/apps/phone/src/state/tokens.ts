@@ -1,6 +1,6 @@
-/** How long a sender can be muted for. Pure. */
+/** Senders: in which order, and how long one can be muted for. Pure. */
 
-import type { UpdateTokenRequest } from "@reflecto/core";
+import type { TokenState, UpdateTokenRequest } from "@reflecto/core";
 
 export const MUTES = ["quarter", "hour", "tomorrow", "forever"] as const;
 export type Mute = (typeof MUTES)[number];
@@ -31,4 +31,10 @@ export function mutedUntil(mute: Mute, now: number): MutedUntil {
 /** A time that has passed mutes nobody; a word is for good. */
 export function isMuted(until: number | string | null, now: number): boolean {
   return typeof until === "number" ? until > now : until !== null;
+}
+
+/** Whoever sent last is on top, and keeps its place for as long as nobody sends. */
+export function latestFirst(tokens: readonly TokenState[]): TokenState[] {
+  const lastAt = ({ last_used_at, created_at }: TokenState) => last_used_at ?? created_at;
+  return [...tokens].sort((a, b) => lastAt(b) - lastAt(a) || (a.id < b.id ? -1 : 1));
 }

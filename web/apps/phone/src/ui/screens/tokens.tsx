@@ -3,6 +3,7 @@
 import type { CreateTokenRequest, NewToken } from "@reflecto/core";
 import { useState } from "preact/hooks";
 import { type Key, t } from "../../i18n/index.ts";
+import { latestFirst } from "../../state/tokens.ts";
 import { CopyButton, Empty, Problem } from "../controls.tsx";
 import { messageOf, useApp, useLoaded } from "../hooks.ts";
 import { Name } from "../text.tsx";
@@ -44,7 +45,7 @@ export function Tokens() {
       )}
       {tokens.value && tokens.value.length > 0 && (
         <ul class="group">
-          {tokens.value.map((token) => (
+          {latestFirst(tokens.value).map((token) => (
             <TokenRow key={token.id} token={token} onChanged={tokens.reload} />
           ))}
         </ul>
