@@ -198,7 +198,7 @@ class Services(UseCases):
         await self.push.start()
         chores = [
             asyncio.create_task(self._repeat(FLUSH_SECONDS, self._keep_house)),
-            asyncio.create_task(self._repeat(EXPIRY_CHECK_SECONDS, self.interactions.tell_expired)),
+            asyncio.create_task(self._repeat(EXPIRY_CHECK_SECONDS, self.interactions.settle_expired)),
             asyncio.create_task(
                 self._repeat(
                     DUE_CHECK_SECONDS,

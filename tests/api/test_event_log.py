@@ -77,11 +77,11 @@ async def test_an_expired_question_is_told_once_and_an_answered_one_never(
     expired = await sender.ask_id("One?", expires_in=60)
     await phone.answer(await sender.ask_id("Two?", expires_in=60))
     clock.advance(59)
-    await server.services.interactions.tell_expired()
+    await server.services.interactions.settle_expired()
     assert log.of("question_expired") == []
     clock.advance(2)
     for _ in range(2):
-        await server.services.interactions.tell_expired()
+        await server.services.interactions.settle_expired()
     token = phone.enrolled["default_token"]["id"]
     assert log.of("question_expired") == [f"question_expired question={expired} token={token}"]
 

@@ -116,9 +116,9 @@ async def test_an_entry_waits_72_hours_and_not_longer(server: RunningServer, pho
         await stream.comment()
 
 
-async def test_a_prompt_expires_with_its_question(phone: DeviceActor, sender: Program, clock: FakeClock):
-    await sender.ask_id("Short?", expires_in=60)
-    await sender.ask_id("Long?", expires_in=120)
+async def test_an_entry_expires_in_its_time(phone: DeviceActor, sender: Program, clock: FakeClock):
+    await sender.send("Short", ttl=60)
+    await sender.send("Long", ttl=120)
     clock.advance_to(NOW + 59.999)
     async with open_sync(phone, after=1) as stream:
         short, long = await stream.events(2)

@@ -80,7 +80,7 @@ class Life:
                 marker_id = await self._mark_the_end(owner)
                 for inbox in self._ledger.inboxes:
                     if inbox.phone in owner.phones:
-                        inbox.check_backlog(await self._read_backlog(inbox.phone, marker_id))
+                        inbox.check_backlog(await self._read_backlog(inbox.phone, marker_id), self._ledger.ended)
                         if clean:
                             inbox.handled = max(inbox.seen)
                             await self._ack(inbox)

@@ -53,7 +53,7 @@ def leave(phone: Phone, label: str) -> Before:
     reminder = reminded.json()["reminder_id"]
     state = Subscriber("https://127.0.0.1:9/a").state()
     assert phone.call("PATCH", "/v1/devices/self", {"push": state}).status_code == 200
-    entries = phone.read_until("interaction", answered)
+    entries = phone.read_until("interaction", pending)
     phone.ack(entries[0][0])
     sent = send_once(phone, token)
     return Before(pending, read(phone.url, phone.token, answered).json(), token, sent, reminder, entries[-1][0])

@@ -43,7 +43,7 @@ async def test_what_the_terminal_has_allowed_leaves_the_phone_whichever_process_
     assert (told.status_code, told.json()) == (200, {})
     async with asyncio.timeout(BOUND_SECONDS):
         assert (await call).json() == {}
-    assert [each["type"] for each in await shown_on(two.b, phone)] == ["interaction", "interaction.closed"]
+    assert [each["type"] for each in await shown_on(two.b, phone)] == ["interaction.closed"]
 
 
 async def test_a_call_of_a_process_that_is_gone_leaves_its_number(

@@ -130,6 +130,7 @@ class ModelStore:
         if not self._is_pending(found, now):
             return EndResult(Verdict.CLOSED, found)
         self.questions[found.id] = replace(found, status="answered", ended_at=int(now), tap=tap)
+        self._drop_prompts(found)
         self.append_to_queues(withdrawals)
         return EndResult(Verdict.ACCEPTED, self.questions[found.id])
 
@@ -151,6 +152,7 @@ class ModelStore:
             changed = replace(found, wrong_signature=tap.signature)
         else:
             changed = replace(found, status="cancelled", ended_at=int(now), reason="wrong_number")
+            self._drop_prompts(found)
             self.append_to_queues(withdrawals)
         self.questions[found.id] = changed
         return EndResult(Verdict.ACCEPTED, changed)
@@ -168,6 +170,7 @@ class ModelStore:
         if not self._is_pending(found, now):
             return EndResult(Verdict.CLOSED, found)
         self.questions[found.id] = replace(found, status="cancelled", ended_at=int(now), reason=reason)
+        self._drop_prompts(found)
         self.append_to_queues(withdrawals)
         return EndResult(Verdict.ACCEPTED, self.questions[found.id])
 
@@ -190,6 +193,7 @@ class ModelStore:
             return None
         ended_at = int(self._left_at(found))
         self.questions[found.id] = replace(found, status="cancelled", ended_at=ended_at, reason="abandoned")
+        self._drop_prompts(found)
         self.append_to_queues(withdrawals)
         return self.questions[found.id]
 
@@ -206,12 +210,39 @@ class ModelStore:
             each.id for each in self.questions.values() if each.token_id == token_id and self._is_pending(each, now)
         }
 
-    def list_expired(self, after: float, until: float) -> set[str]:
-        return {
-            each.id
-            for each in self.questions.values()
-            if each.status == "pending" and after < each.expires_at <= until and each.expires_at <= self._left_at(each)
-        }
+    def list_expired(self, now: float) -> set[str]:
+        return {each.id for each in self.questions.values() if self._has_expired(each, now)}
+
+    def close_if_expired(self, interaction_id: str, closings: Sequence[Delivery], now: float) -> Interaction | None:
+        found = self.questions.get(interaction_id)
+        if found is None or not self._has_expired(found, now):
+            return None
+        self.questions[found.id] = replace(found, status="expired")
+        self.append_to_queues(closings)
+        for each in closings:
+            self._keep_newest_missed(each.device_id, now)
+        return self.questions[found.id]
+
+    def _has_expired(self, question: Interaction, now: float) -> bool:
+        is_over = question.expires_at <= now < question.expires_at + DAY_SECONDS
+        return question.status == "pending" and is_over and question.expires_at <= self._left_at(question)
+
+    def _drop_prompts(self, question: Interaction) -> None:
+        for device_id, entries in self.queues.items():
+            if self.devices[device_id].owner_id == question.owner_id:
+                self.queues[device_id] = [each for each in entries if each.question_id != question.id]
+
+    def _keep_newest_missed(self, device_id: str, now: float) -> None:
+        entries = self.queues.get(device_id, [])
+        missed = [
+            each.question_id
+            for each in entries
+            if each.question_id is not None and each.push_until is not None and each.push_until <= now
+        ]
+        kept = list(dict.fromkeys(missed))[-50:]
+        self.queues[device_id] = [
+            each for each in entries if each.question_id not in missed or each.question_id in kept
+        ]
 
     def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
         reached = []
@@ -221,7 +252,15 @@ class ModelStore:
                 continue
             seq = device.last_seq + 1
             self.devices[device.id] = replace(device, last_seq=seq)
-            self.queues[device.id].append(QueueEntry(seq, each.sender, each.blob, each.expires_at))
+            entry = QueueEntry(
+                seq,
+                each.sender,
+                each.blob,
+                each.expires_at,
+                question_id=each.question_id,
+                push_until=each.push_until,
+            )
+            self.queues[device.id].append(entry)
             reached.append(device.id)
         return reached
 
@@ -277,10 +316,14 @@ class ModelStore:
             and sum(sizes) + sum(len(each.blob) for each in elsewhere) <= bounds.owner_bytes - kept_bytes
         )
 
-    def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
+    def read_queue(
+        self, device_id: str, after: int, limit: int, now: float, *, to_push: bool = False
+    ) -> list[QueueEntry] | None:
         if device_id not in self.devices:
             return None
         live = [each for each in self.queues[device_id] if each.seq > after and now < each.expires_at]
+        if to_push:
+            live = [each for each in live if each.push_until is None or now < each.push_until]
         return live[:limit]
 
     def number_from(self, seq: int) -> None:

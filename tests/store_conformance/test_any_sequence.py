@@ -196,9 +196,11 @@ class Comparison(RuleBasedStateMachine):
     def revoke(self, token: Token, other: Device) -> None:
         self.call("revoke_token", other.owner_id, token.id, self.now)
 
-    def prompts(self, token: Token, expires_at: int) -> list[Delivery]:
+    def prompts(self, token: Token, question_id: str, push_until: int) -> list[Delivery]:
         there = self.model.list_devices(token.owner_id)
-        return [make_delivery(each, expires_at=expires_at, is_essential=True) for each in there]
+        return [
+            make_delivery(each, question_id=question_id, push_until=push_until, is_essential=True) for each in there
+        ]
 
     @rule(
         target=questions,
@@ -213,7 +215,7 @@ class Comparison(RuleBasedStateMachine):
         new = make_interaction(token, created_at=int(self.now), expires_at=expires_at, **tethered)
         there = frozenset(each.id for each in self.model.list_devices(token.owner_id) if each.device_class == "phone")
         seen = {0: None, 1: frozenset({"dev_gone"})}.get(phones, there)
-        self.call("create_interaction_once", new, self.prompts(token, expires_at), seen, self.now)
+        self.call("create_interaction_once", new, self.prompts(token, new.id, expires_at), seen, self.now)
         self.seen_questions.add(new.id)
         return new
 
@@ -265,6 +267,12 @@ class Comparison(RuleBasedStateMachine):
     def close_one_abandoned(self, question: Interaction) -> None:
         others = [make_delivery(each) for each in self.model.list_devices(question.owner_id)]
         self.call("close_if_abandoned", question.id, others, self.now)
+
+    @rule(question=questions)
+    def close_one_expired(self, question: Interaction) -> None:
+        devices = self.model.list_devices(question.owner_id)
+        closings = [make_delivery(each, question_id=question.id, push_until=0) for each in devices]
+        self.call("close_if_expired", question.id, closings, self.now)
 
     @rule()
     def restart(self) -> None:
@@ -358,6 +366,11 @@ class Comparison(RuleBasedStateMachine):
     def read_page(self, device: Device, after: int, limit: int) -> None:
         self.call("read_queue", device.id, after, limit, self.now)
 
+    @rule(device=devices, after=st.integers(0, 30))
+    def read_to_push(self, device: Device, after: int) -> None:
+        found = self.run(self.store.read_queue(device.id, after, 3, self.now, to_push=True))
+        assert found == self.model.read_queue(device.id, after, 3, self.now, to_push=True)
+
     @rule(token=tokens, device=devices, ago=st.sampled_from([0, 0, MINUTE]))
     def note_activity(self, token: Token, device: Device, ago: int) -> None:
         when = int(self.now) - ago  # another process may say later what it noted earlier
@@ -387,8 +400,8 @@ class Comparison(RuleBasedStateMachine):
         asked = [(each.id, self.now) for each in self.seen_tokens]
         for token, pending in zip(asked, self.read_all("list_pending", asked), strict=True):
             assert {each.id for each in pending} == self.model.list_pending(*token)
-        expired = self.read("list_expired", self.now - 900, self.now)
-        assert {each.id for each in expired} == self.model.list_expired(self.now - 900, self.now)
+        expired = self.read("list_expired", self.now, 1000)
+        assert {each.id for each in expired} == self.model.list_expired(self.now)
         abandoned = {each.id for each in self.read("list_abandoned", self.now)}
         assert abandoned == self.model.list_abandoned(self.now)
         self.compare("find_kept_reply", [(mark, self.now) for mark in KNOWN_MARKS])

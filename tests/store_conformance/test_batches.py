@@ -9,6 +9,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reflecto.core.model import Delivery, Device, Interaction, Token
 from reflecto.core.ports.store import Store
@@ -31,6 +32,7 @@ BOUNDS = QueueLimits(
 )
 EXAMPLES = 20
 END = NOW + 20  # of tethered questions
+LATER = NOW + 600  # questions have expired
 
 Call = tuple[str, tuple[Any, ...]]
 
@@ -45,6 +47,7 @@ STEPS = st.one_of(
     st.tuples(st.just("hold"), questions),
     st.tuples(st.just("release"), questions),
     st.tuples(st.just("close"), questions, sizes),
+    st.tuples(st.just("expire"), questions, sizes),
     st.tuples(st.just("send"), devices, sizes, st.booleans()),
     st.tuples(st.just("relay"), devices, devices, sizes),
     st.tuples(st.just("ack"), devices, st.sampled_from([0, 1, 2, 3, 4, 5, 99])),
@@ -53,7 +56,7 @@ STEPS = st.one_of(
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Two owners, each with a phone and a desktop, a token and five questions; every queue has come to number 5."""
+    """Two owners, each with a phone and a desktop, a token and five questions; every queue has come to number 7."""
 
     devices: Sequence[Device]
     tokens: Sequence[Token]
@@ -88,7 +91,7 @@ class World:
     async def begin(self, store: Store) -> None:
         """Bring it into being."""
         await one_by_one(store, self.beginning)
-        await at_once(store, [("create_interaction_once", (each, [], None, NOW - 40)) for each in self.questions])
+        await one_by_one(store, [self._first_ask(each) for each in self.questions])
 
     def calls(self, steps: Sequence[tuple[Any, ...]]) -> list[Call]:
         """Return the steps as calls of a store."""
@@ -102,6 +105,19 @@ class World:
         phone = self.devices[owner]
         prompt = make_delivery(phone, bytes(size), is_essential=True)
         return "create_interaction_once", (new, [prompt], frozenset({phone.id}), NOW)
+
+    def _first_ask(self, asked: Interaction) -> Call:
+        prompts = [
+            make_delivery(each, bytes(10), question_id=asked.id, push_until=asked.expires_at)
+            for each in self.devices
+            if each.owner_id == asked.owner_id and asked.tether is None
+        ]
+        return "create_interaction_once", (asked, prompts, None, NOW - 40)
+
+    def _expire(self, question: int, size: int) -> Call:
+        asked = self.questions[question]
+        closings = [replace(each, question_id=asked.id, push_until=0) for each in self._of(asked.owner_id, size)]
+        return "close_if_expired", (asked.id, closings, LATER)
 
     def _tap(self, question: int, device: int, choice: int) -> Call:
         asked = self.questions[question]

@@ -159,14 +159,18 @@ async def test_pending_questions_are_listed_per_token_until_they_end(store: Stor
     assert await store.list_pending(token.id, NOW + 900) == []
 
 
-async def test_expired_questions_are_listed_once_by_those_who_ask_for_one_span_after_the_other(store: Store):
+async def test_expired_questions_are_listed_until_that_is_stored(store: Store):
     phone, token = await found_owner(store)
     answered, cancelled, later, first = [
         await created(store, token, phone, expires_at=NOW + seconds) for seconds in (600, 600, 700, 600)
     ]
     await store.record_answer_if_pending(answered.id, make_tap(phone), [], NOW)
     await store.cancel_if_pending(cancelled.id, [], NOW)
-    assert await store.list_expired(NOW, NOW + 599.999) == []
-    assert await store.list_expired(NOW + 599.999, NOW + 600) == [first]
-    assert await store.list_expired(NOW + 600, NOW + 900) == [later]
-    assert await store.list_expired(NOW, NOW + 900) == [first, later]
+    assert await store.list_expired(NOW + 599.999, 9) == []
+    assert await store.list_expired(NOW + 600, 9) == [first]
+    assert await store.list_expired(NOW + 900, 9) == [first, later]
+    assert await store.list_expired(NOW + 900, 1) == [first]
+    assert await store.close_if_expired(first.id, [], NOW + 600) == replace(first, status="expired")
+    assert await store.list_expired(NOW + 900, 9) == [later]
+    assert await store.list_expired(NOW + 700 + 86_399, 9) == [later]
+    assert await store.list_expired(NOW + 700 + 86_400, 9) == []

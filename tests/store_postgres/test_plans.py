@@ -60,8 +60,10 @@ SELECT 'int_' || n, 'own_' || n % 2000 + 1, 'tok_' || n % 4000 + 1, false, int4s
        CASE WHEN n % 10 = 0 THEN 'pending' ELSE 'answered' END, CASE WHEN n % 20 = 0 THEN 20 END,
        CASE WHEN n % 20 = 0 THEN 1900000000 + n END
 FROM generate_series(1, 20000) AS n;
-INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency)
-SELECT 'dev_' || n % 4000 + 1, n, 'server', int4send(n), 2000000000, 'high' FROM generate_series(1, 20000) AS n;
+INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, question_id, push_until)
+SELECT 'dev_' || n % 4000 + 1, n, 'server', int4send(n), 2000000000, 'high', CASE WHEN n % 3 = 0 THEN 'int_' || n END,
+       CASE WHEN n % 3 = 0 THEN 1900000000 END
+FROM generate_series(1, 20000) AS n;
 INSERT INTO push_subscriptions SELECT 'dev_' || n, 'https://push.example/' || n, '', '', 0
 FROM generate_series(1, 4000) AS n;
 INSERT INTO reminders SELECT 'rem_' || n, 'own_' || n % 2000 + 1, 'tok_' || n % 4000 + 1, '', 1, 2000000000
@@ -131,14 +133,15 @@ async def address(databases: Databases, tmp_path: Path) -> AsyncIterator[str]:
 
 async def use_questions(store: PostgresStore, phone: Device, token: Token, desktop: Device) -> None:
     question = make_interaction(token, tether=20, awaited_until=float(NOW))
-    prompt = make_delivery(phone, b"prompt")
+    prompt = make_delivery(phone, b"prompt", question_id=question.id, push_until=question.expires_at)
     await store.create_interaction_once(question, [prompt], frozenset({phone.id}), NOW)
     await store.find_interaction(question.id, NOW)
     await store.find_repeat(token.id, question.repeat_mark, NOW)
     await store.hold_tether(question.id, NOW + 50, NOW)
     await store.release_tether(question.id, NOW + 50, NOW)
     await store.list_pending(token.id, NOW)
-    await store.list_expired(NOW, NOW + 60)
+    await store.list_expired(NOW, 64)
+    await store.close_if_expired(question.id, [make_delivery(phone, question_id=question.id, push_until=0)], NOW + 700)
     await store.list_abandoned(NOW)
     await store.spare_tethered(NOW)
     await store.record_answer_if_pending(question.id, make_tap(phone), [make_delivery(desktop)], NOW)

@@ -71,7 +71,7 @@ from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.quotas import Quotas
 from reflecto.core.rules.interactions import status_at
 from reflecto.core.rules.outcomes import Creation, EndResult, Verdict
-from reflecto.core.sealing import Sealer, make_envelope, source_of
+from reflecto.core.sealing import Sealer, make_envelope, queue_expiry, source_of
 from reflecto.core.sender import Sender
 from reflecto.core.tethers import Tethers
 from reflecto.core.withdrawals import seal_withdrawals
@@ -80,6 +80,7 @@ from reflecto.crypto.consent import comment_keys, confirm_number
 from reflecto.crypto.envelopes import open_blob, seal
 
 UPDATE_TITLE: Final = "A question needs a newer Reflecto"
+EXPIRED_AT_ONCE: Final = 64
 SEALING_ATTEMPTS: Final = 5  # a phone would have to come or go between each two of them
 
 
@@ -130,7 +131,6 @@ class Interactions:
         self._quotas = quotas
         self._clock = clock
         self._min_phone_build = min_phone_build
-        self._told_until = clock.now()  # of expiries, in the log
         self._asking: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()  # by repeat mark
 
     async def ask(self, sender: Sender, request: CreateInteractionRequest) -> Asked:
@@ -226,12 +226,20 @@ class Interactions:
         if interaction is not None:
             await self._cancel(interaction, "withdrawn")
 
-    async def tell_expired(self) -> None:
-        """Log the questions that expired since the last call: nothing else happens when one does."""
+    async def settle_expired(self) -> None:
+        """Store the end of questions whose time ran out, and tell the phones, behind the prompts that they missed."""
+        while interactions := await self._store.list_expired(self._clock.now(), EXPIRED_AT_ONCE):
+            await asyncio.gather(*map(self._settle_expired, interactions))
+            if len(interactions) < EXPIRED_AT_ONCE:
+                break
+
+    async def _settle_expired(self, interaction: Interaction) -> None:
         now = self._clock.now()
-        for interaction in await self._store.list_expired(self._told_until, now):
+        closed = InteractionClosedPayload("expired")
+        closings = await seal_withdrawals(self._store, self._sealer, interaction, closed, now)
+        if await self._store.close_if_expired(interaction.id, closings, now) is not None:  # else another process did
+            self._ended(interaction.id, closings)
             QUESTION_EXPIRED.log(question=interaction.id, token=interaction.token_id)
-        self._told_until = now
 
     async def simulate(self, sender: Sender, interaction_id: str, request: SimulateRequest) -> InteractionState:
         """Answer a test question by label. Raises: ApiError `scope_denied` for a live token, and as `answer`."""
@@ -420,7 +428,7 @@ class Interactions:
         payload = InteractionPayload(request.question, request.choices, new.expires_at, **request.given())
         envelope = make_envelope("interaction", new.id, now, payload, **source_of(sender.token))
         able = [phone for phone in phones if self._can_show(phone, new)]
-        return self._sealer.seal_for(able, envelope, new.expires_at)
+        return self._sealer.seal_for(able, envelope, queue_expiry(now), question_id=new.id, push_until=new.expires_at)
 
     def _notes(self, sender: Sender, new: Interaction, phones: list[Device], now: float) -> list[Delivery]:
         """Return what tells the phones that cannot show all of a question that there is one."""

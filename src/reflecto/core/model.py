@@ -121,7 +121,8 @@ class Tap(Record, frozen=True):
     comment_sha256: str | None = None  # in hex, as it was signed
 
 
-StoredStatus = Literal["pending", "answered", "cancelled"]  # expired is decided by comparison, never stored
+# A pending one whose time is up has expired, whether or not that is stored yet.
+StoredStatus = Literal["pending", "answered", "cancelled", "expired"]
 
 
 class Interaction(Record, frozen=True):
@@ -156,7 +157,7 @@ Urgency = Literal["low", "high"]  # RFC 8030 5.3; there are more, these are what
 
 
 class QueueEntry(Record, frozen=True):
-    """A blob waiting for one device. `sender` is a device id or `server`; `urgency` and `topic` as in `Delivery`."""
+    """A blob waiting for one device. `sender` is a device id or `server`; the rest is as in `Delivery`."""
 
     seq: int
     sender: str
@@ -164,6 +165,13 @@ class QueueEntry(Record, frozen=True):
     expires_at: int
     urgency: Urgency = "high"
     topic: str | None = None
+    question_id: str | None = None
+    push_until: int | None = None
+
+    @property
+    def push_expires_at(self) -> int:
+        """When a push of it that was not delivered yet is of no use any more, in Unix seconds."""
+        return self.expires_at if self.push_until is None else min(self.expires_at, self.push_until)
 
 
 class Delivery(Record, frozen=True):
@@ -171,6 +179,8 @@ class Delivery(Record, frozen=True):
 
     `urgency` and `topic` (up to 32 characters of base64url) are for its push: one that was not delivered yet is
     replaced by the next of the same topic. `is_essential`: it may take the room that a full queue reserves.
+    `question_id`: it is the prompt of this question, or says that it expired. `push_until`: from then on (Unix seconds)
+    it waits without a push; 0: it never has one; None: it is pushed as long as it waits.
     """
 
     device_id: str
@@ -180,6 +190,8 @@ class Delivery(Record, frozen=True):
     urgency: Urgency = "high"
     topic: str | None = None
     is_essential: bool = False
+    question_id: str | None = None
+    push_until: int | None = None
 
 
 class PushSubscription(SecretRecord, frozen=True):

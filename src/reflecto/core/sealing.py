@@ -22,8 +22,16 @@ class Sealer:
         self.server_keys = server_keys
         self._shared_key = lru_cache(SHARED_KEYS_CACHED)(lambda public: shared_key(public, server_keys.secret))
 
-    def seal_for(self, devices: Iterable[Device], envelope: Envelope, expires_at: int) -> list[Delivery]:
-        """Return one delivery per device, each sealed for it."""
+    def seal_for(
+        self,
+        devices: Iterable[Device],
+        envelope: Envelope,
+        expires_at: int,
+        *,
+        question_id: str | None = None,
+        push_until: int | None = None,
+    ) -> list[Delivery]:
+        """Return one delivery per device, each sealed for it; the last two are as in `Delivery`."""
         plaintext = msgspec.json.encode(envelope)
         urgency, topic = urgency_of(envelope), topic_of(envelope)
         is_essential = envelope.type == "interaction" or envelope.type.endswith(".closed")
@@ -35,6 +43,8 @@ class Sealer:
                 urgency=urgency,
                 topic=topic,
                 is_essential=is_essential,
+                question_id=question_id,
+                push_until=push_until,
             )
             for device in devices
         ]

@@ -15,9 +15,16 @@ async def seal_withdrawals(
     *,
     winner_id: str | None = None,
 ) -> list[Delivery]:
-    """Return the closing for each phone of the owner but the one whose tap won; none for a test question."""
+    """Return the closing for each phone of the owner but the one whose tap won; none for a test question.
+
+    That a question expired stays with its prompt, and nobody is woken for it.
+    """
     if interaction.test:
         return []
     devices = await store.list_devices(interaction.owner_id)
     others = [device for device in devices if device.device_class == "phone" and device.id != winner_id]
-    return sealer.seal_for(others, make_envelope("interaction.closed", interaction.id, now, closed), queue_expiry(now))
+    envelope = make_envelope("interaction.closed", interaction.id, now, closed)
+    if closed.status == "expired":
+        expires_at = queue_expiry(interaction.created_at)  # with the prompt
+        return sealer.seal_for(others, envelope, expires_at, question_id=interaction.id, push_until=0)
+    return sealer.seal_for(others, envelope, queue_expiry(now))

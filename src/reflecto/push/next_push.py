@@ -53,10 +53,10 @@ def next_push(entries: Sequence[QueueEntry], upto_seq: int, *, as_one: bool = Fa
     if first.topic in later_topics:
         return next_push(entries[1:], upto_seq, bare_seq=bare_seq)
     blob = None if first.seq == bare_seq else first.blob
-    return Push(first.seq, blob, first.expires_at, first.urgency, first.topic)
+    return Push(first.seq, blob, first.push_expires_at, first.urgency, first.topic)
 
 
 def _wake_up(entries: Sequence[QueueEntry], upto_seq: int) -> Push:
     urgent = any(entry.urgency == "high" for entry in entries)
-    expires_at = max(entry.expires_at for entry in entries)
+    expires_at = max(entry.push_expires_at for entry in entries)
     return Push(upto_seq, None, expires_at, "high" if urgent else "low", WAKE_TOPIC)

@@ -199,7 +199,7 @@ class WebPush:
     async def _push(self, device_id: str, line: _Line, mark: _Mark) -> None:
         """Make the next push up to the mark, or be done with it if there is none."""
         now = self._clock.now()
-        entries = await self._store.read_queue(device_id, line.done_seq, BURST_ENTRIES + 1, now) or []
+        entries = await self._store.read_queue(device_id, line.done_seq, BURST_ENTRIES + 1, now, to_push=True) or []
         entries = [entry for entry in entries if entry.seq <= mark.seq]
         if mark.after_restart and await self._is_connected(device_id):
             entries = []
@@ -215,7 +215,11 @@ class WebPush:
 
     async def _send(self, device_id: str, line: _Line, target: PushTarget, push: Push) -> None:
         async with self._slots.take(target.owner_id, origin_of(target.subscription.endpoint)):
-            reply = await self._sender.send(target.subscription, push.message_at(self._clock.now()))
+            now = self._clock.now()
+            if now >= push.expires_at:  # while it waited for its turn
+                self._finish(device_id, line, push.seq)
+                return
+            reply = await self._sender.send(target.subscription, push.message_at(now))
         self.outcomes.add(reply.outcome.name.lower())
         match reply.outcome:
             case Outcome.GONE:

@@ -116,7 +116,9 @@ class Store(Protocol):
     async def record_answer_if_pending(
         self, interaction_id: str, tap: Tap, withdrawals: Sequence[Delivery], now: float
     ) -> EndResult | None:
-        """Record `tap` and append `withdrawals` if the rules accept it (`judge_answer`). None: no such question.
+        """Record `tap` if the rules accept it (`judge_answer`). None: no such question.
+
+        Its prompts leave the queues, and `withdrawals` are appended: here and wherever else a question is ended.
 
         DEVICE_REMOVED comes before the rules: whatever a removed device says counts no more.
         """
@@ -160,8 +162,16 @@ class Store(Protocol):
     async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
         """Return the token's pending questions."""
 
-    async def list_expired(self, after: float, until: float) -> list[Interaction]:
-        """Return what nobody ended and whose `expires_at` is above `after` and at most `until`, in that order."""
+    async def list_expired(self, now: float, limit: int) -> list[Interaction]:
+        """Return up to `limit` questions that have expired without `close_if_expired`, the earliest first."""
+
+    async def close_if_expired(
+        self, interaction_id: str, closings: Sequence[Delivery], now: float
+    ) -> Interaction | None:
+        """Store that its time ran out and append `closings`; its prompts stay. None: there is nothing to store.
+
+        Of the devices that get a closing only the newest 50 missed questions stay queued, each with its closing.
+        """
 
     # Queues
     async def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
@@ -174,8 +184,13 @@ class Store(Protocol):
     async def send_to_queues(self, deliveries: Sequence[Delivery], keep: Keep[Sending] | None = None) -> Sending:
         """Append as `append_to_queues` does, and tell the devices whose queues are full from those that are gone."""
 
-    async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
-        """Return up to `limit` live entries with `seq` above `after`, in order. None: there is no such device."""
+    async def read_queue(
+        self, device_id: str, after: int, limit: int, now: float, *, to_push: bool = False
+    ) -> list[QueueEntry] | None:
+        """Return up to `limit` live entries with `seq` above `after`, in order. None: there is no such device.
+
+        `to_push`: only those that may still be pushed.
+        """
 
     async def relay_to_queues(
         self, owner_id: str, deliveries: Sequence[Delivery], keep: Keep[Relaying] | None = None

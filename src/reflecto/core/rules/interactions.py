@@ -29,6 +29,13 @@ def cancelled(interaction: Interaction, reason: Reason, now: float) -> Interacti
     return replace(interaction, status="cancelled", ended_at=int(now), reason=reason)
 
 
+def judge_expiry(interaction: Interaction, now: float) -> Interaction | None:
+    """Return the question as it is once it is stored that its time ran out. None: it did not, or that is stored."""
+    if interaction.status != "pending" or status_at(interaction, now) != "expired":
+        return None
+    return replace(interaction, status="expired")
+
+
 def status_at(interaction: Interaction, now: float) -> Status:
     """Return the status; a pending question ends when `now` reaches `expires_at`, or earlier by its tether."""
     if interaction.status == "pending" and is_abandoned(interaction, now):

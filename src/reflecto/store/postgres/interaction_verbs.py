@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflecto.contract.interactions import Reason
+from reflecto.contract.limits import RETENTION_SECONDS
 from reflecto.core.model import Delivery, Interaction, Tap
 from reflecto.core.rules.interactions import (
     CreationFacts,
@@ -13,6 +14,7 @@ from reflecto.core.rules.interactions import (
     judge_answer,
     judge_cancel,
     judge_creation,
+    judge_expiry,
     judge_wrong_number,
 )
 from reflecto.core.rules.outcomes import CreateResult, Creation, EndResult, Verdict
@@ -100,11 +102,12 @@ class InteractionVerbs:
                 return EndResult(verdict, found)
             ended = answered(found, tap, now)
             facts.change(ended)
+            facts.drop_prompts(interaction_id)
             facts.append(withdrawals)
             return EndResult(Verdict.ACCEPTED, ended)
 
         devices = () if tap.device_id is None else (tap.device_id,)
-        needs = Needs(interactions=(interaction_id,), devices=devices, deliveries=withdrawals)
+        needs = Needs(interactions=(interaction_id,), devices=devices, deliveries=withdrawals, ended=(interaction_id,))
         return await self._database.batches.run(needs, record)
 
     async def count_wrong_number(
@@ -121,11 +124,12 @@ class InteractionVerbs:
                 facts.note(counted)
             elif verdict is Verdict.ACCEPTED:
                 facts.change(counted)
+                facts.drop_prompts(interaction_id)
                 facts.append(withdrawals)
             return EndResult(verdict, counted)
 
         devices = () if tap.device_id is None else (tap.device_id,)
-        needs = Needs(interactions=(interaction_id,), devices=devices, deliveries=withdrawals)
+        needs = Needs(interactions=(interaction_id,), devices=devices, deliveries=withdrawals, ended=(interaction_id,))
         return await self._database.batches.run(needs, count)
 
     async def cancel_if_pending(
@@ -140,10 +144,11 @@ class InteractionVerbs:
                 return EndResult(verdict, found)
             ended = cancelled(found, reason, now)
             facts.change(ended)
+            facts.drop_prompts(interaction_id)
             facts.append(withdrawals)
             return EndResult(Verdict.ACCEPTED, ended)
 
-        needs = Needs(interactions=(interaction_id,), deliveries=withdrawals)
+        needs = Needs(interactions=(interaction_id,), deliveries=withdrawals, ended=(interaction_id,))
         return await self._database.batches.run(needs, cancel)
 
     async def list_pending(self, token_id: str, now: float) -> list[Interaction]:
@@ -152,16 +157,35 @@ class InteractionVerbs:
         )
         return [INTERACTIONS.of(row) for row in rows]
 
-    async def list_expired(self, after: float, until: float) -> list[Interaction]:
+    async def list_expired(self, now: float, limit: int) -> list[Interaction]:
         rows = await self._database.reads.rows(
             f"{INTERACTIONS.select} WHERE status = 'pending' "
             "AND (tether IS NULL OR awaited_until + tether >= expires_at) "
-            "AND expires_at > $1::bigint AND expires_at <= $2::bigint "
-            "ORDER BY expires_at, id",
-            int(after),
-            int(until),
+            "AND expires_at <= $1::bigint AND expires_at > $1::bigint - $2::bigint "
+            "ORDER BY expires_at, id LIMIT $3::bigint",
+            int(now),
+            RETENTION_SECONDS,
+            limit,
         )
         return [INTERACTIONS.of(row) for row in rows]
+
+    async def close_if_expired(
+        self, interaction_id: str, closings: Sequence[Delivery], now: float
+    ) -> Interaction | None:
+        def close(facts: Facts) -> Interaction | None:
+            found = _retained(facts, interaction_id, now)
+            ended = judge_expiry(found, now) if found else None
+            if ended is None:
+                return None
+            facts.change(ended)
+            facts.append(closings)
+            for each in closings:
+                facts.drop_older_missed(each.device_id, now)
+            return ended
+
+        missed_by = [(each.device_id, now) for each in closings]
+        needs = Needs(interactions=(interaction_id,), deliveries=closings, missed_by=missed_by)
+        return await self._database.batches.run(needs, close)
 
 
 def _retained(facts: Facts, interaction_id: str, now: float) -> Interaction | None:

@@ -33,6 +33,12 @@ _ACK: Final = (
     "WHERE queue.device_id = upto.device_id AND queue.seq <= upto.seq "
     "RETURNING queue.device_id, queue.seq, octet_length(blob), sender <> 'server'"
 )
+_ASKED: Final = (
+    "SELECT device_id, seq, question_id, octet_length(blob), push_until FROM queue WHERE question_id = ANY($1::text[]) "
+    "UNION SELECT queue.device_id, seq, question_id, octet_length(blob), push_until "
+    "FROM unnest($2::text[], $3::bigint[]) AS wanted (device_id, since) JOIN queue "
+    "ON queue.device_id = wanted.device_id AND queue.question_id IS NOT NULL AND queue.push_until <= wanted.since"
+)
 # Where none is wanted. PostgreSQL knows that an empty array finds nothing, so any index will do to it: it then goes
 # through all of one.
 _NONE: Final = [""]
@@ -75,11 +81,17 @@ async def _load_standing(connection: Connection, facts: Facts, needs: Sequence[N
 
 
 async def _make_room(connection: Connection, facts: Facts, needs: Sequence[Needs]) -> None:
-    """Read what may have to make room, and delete what is acknowledged."""
+    """Read what may have to go, and delete what is acknowledged."""
     if full := facts.maybe_full([each for need in needs for each in need.deliveries]):
         facts.relayed = {each: [] for each in full}
         for device_id, seq, size in await connection.fetch(_RELAYED, full):
             facts.relayed[device_id].append((seq, size))
+    ended = {each for need in needs for each in need.ended}
+    missed_by = {device_id: int(now) for need in needs for device_id, now in need.missed_by}
+    if ended or missed_by:
+        wanted = (list(ended) or _NONE, list(missed_by), list(missed_by.values()))
+        for device_id, seq, *asked in await connection.fetch(_ASKED, *wanted):
+            facts.keep_asked(device_id, seq, tuple(asked))
     upto: dict[str, int] = {}
     for device_id, seq in (each for need in needs for each in need.acked):
         if seq <= facts.given_out.get(device_id, -1):  # else it deletes nothing, here as in `acknowledge`

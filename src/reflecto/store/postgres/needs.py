@@ -14,8 +14,9 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
 
     `deliveries`: what it may append, of whose queues it needs the standing. `repeats`: token, mark and the time from
     which on a question's window is open. `pending_from`: the questions that are pending after this time, for every
-    owner of the transaction. `acked`: queues of which everything up to a number goes. `keep`: the reply that is kept
-    with what the verb does, or found kept.
+    owner of the transaction. `acked`: queues of which everything up to a number goes. `ended`: questions of which
+    the queues keep nothing. `missed_by`: devices of whose missed questions only the newest stay, and since when they
+    are. `keep`: the reply that is kept with what the verb does, or found kept.
     """
 
     owners: Collection[str] = ()
@@ -26,6 +27,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     repeats: Collection[tuple[str, bytes, float]] = ()
     pending_from: float | None = None
     acked: Collection[tuple[str, int]] = ()
+    ended: Collection[str] = ()
+    missed_by: Collection[tuple[str, float]] = ()
     keep: Keep[Any] | None = None
 
     def owner_ids(self) -> set[str]:

@@ -24,7 +24,7 @@ _BACKLOG: Final = (
     "SELECT line.device_id, devices.last_seq, devices.last_seq > line.since_seq "
     "AND (line.process_id IS NULL OR line.claimed_until < clock_timestamp()) "
     "AND EXISTS (SELECT 1 FROM queue WHERE queue.device_id = line.device_id AND queue.seq > line.since_seq "
-    "AND queue.expires_at > $2::bigint) "
+    "AND queue.expires_at > $2::bigint AND (queue.push_until IS NULL OR queue.push_until > $2::bigint)) "
     "FROM (SELECT device_id, since_seq, process_id, claimed_until FROM push_subscriptions WHERE device_id > $1 "
     f"ORDER BY device_id LIMIT {BACKLOG_ROWS}) AS line JOIN devices ON devices.id = line.device_id "
     "ORDER BY line.device_id"

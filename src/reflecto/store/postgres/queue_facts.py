@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from reflecto.core.model import Delivery, Device
+from reflecto.core.rules.missed import surplus_questions
 from reflecto.core.rules.outcomes import Sending
 from reflecto.core.rules.queue_room import (
     QueueLimits,
@@ -33,6 +34,7 @@ class Queue:
 
 
 Entry = tuple[int, int, bool]  # number, size in bytes, whether it was relayed
+Asked = tuple[str, int, int | None]  # of an entry: question, size in bytes, until when it is pushed
 
 
 @dataclass
@@ -54,6 +56,8 @@ class QueueFacts:
     appended: list[tuple[Any, ...]] = field(default_factory=list)
     dropped: list[tuple[str, int]] = field(default_factory=list)
     counted: set[str] = field(default_factory=set)
+    asked: dict[str, dict[int, Asked]] = field(default_factory=dict)  # what belongs to questions, by device and number
+    _of_question: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
 
     def devices_of(self, owner_id: str) -> list[Queue]:
         """Return the owner's devices."""
@@ -92,11 +96,46 @@ class QueueFacts:
             self.acked[device_id] = left
         if device_id in self.relayed:
             self.relayed[device_id] = [each for each in self.relayed[device_id] if each[0] > seq]
+        if device_id in self.asked:
+            self.asked[device_id] = {number: each for number, each in self.asked[device_id].items() if number > seq}
         return True
 
     def count_out(self, device_id: str, size: int, is_relayed: bool) -> None:  # noqa: FBT001  a column
         """Take an entry that was deleted out of the counts."""
         self._count(self.queues[device_id], -1, -size, is_relayed=is_relayed)
+
+    def keep_asked(self, device_id: str, seq: int, asked: Asked) -> None:
+        """Take an entry up that belongs to a question."""
+        self.asked.setdefault(device_id, {})[seq] = asked
+        self._of_question.setdefault(asked[0], set()).add((device_id, seq))
+
+    def drop_prompts(self, question_id: str) -> None:
+        """Delete what the queues hold of a question."""
+        for device_id, seq in sorted(self._of_question.get(question_id, ())):
+            self._drop_asked(device_id, seq)
+
+    def drop_older_missed(self, device_id: str, now: float) -> None:
+        """Delete what the queue holds of missed questions beyond the newest."""
+        missed = {
+            seq: question_id
+            for seq, (question_id, _, push_until) in self.asked.get(device_id, {}).items()
+            if push_until is not None and push_until <= now
+        }
+        going = surplus_questions(missed.items())
+        for seq in [seq for seq, question_id in missed.items() if question_id in going]:
+            self._drop_asked(device_id, seq)
+
+    def _drop_asked(self, device_id: str, seq: int) -> None:
+        asked = self.asked.get(device_id, {}).pop(seq, None)
+        if asked is not None and device_id in self.queues:
+            self._drop(self.queues[device_id], seq, asked[1], is_relayed=False)
+
+    def _drop(self, queue: Queue, seq: int, size: int, *, is_relayed: bool) -> None:
+        """Delete an entry, which may be one that goes with an acknowledgement too."""
+        self.dropped.append((queue.id, seq))
+        self._count(queue, -1, -size, is_relayed=is_relayed)
+        if queue.id in self.acked:
+            self.acked[queue.id] = [each for each in self.acked[queue.id] if each[0] != seq]
 
     def append(self, deliveries: Iterable[Delivery]) -> list[str]:
         """Number and append each blob where there is room; return the ids of the devices whose queues took it."""
@@ -118,6 +157,8 @@ class QueueFacts:
         self.changed.device_ids.add(queue.id)
         if is_relayed and queue.id in self.relayed:
             self.relayed[queue.id].append((queue.last_seq, size))
+        if delivery.question_id is not None:
+            self.keep_asked(queue.id, queue.last_seq, (delivery.question_id, size, delivery.push_until))
         self.appended.append(
             (
                 queue.id,
@@ -127,6 +168,8 @@ class QueueFacts:
                 delivery.expires_at,
                 delivery.urgency,
                 delivery.topic,
+                delivery.question_id,
+                delivery.push_until,
             )
         )
         return True
@@ -142,11 +185,7 @@ class QueueFacts:
             return False
         oldest = self.relayed[queue.id]
         while not has_room_for_relayed(self._standing(queue), size, self.bounds):
-            seq, gone = oldest.pop(0)
-            self.dropped.append((queue.id, seq))
-            self._count(queue, -1, -gone, is_relayed=True)
-            if queue.id in self.acked:
-                self.acked[queue.id] = [each for each in self.acked[queue.id] if each[0] != seq]
+            self._drop(queue, *oldest.pop(0), is_relayed=True)
         return True
 
     def _standing(self, queue: Queue) -> QueueStanding:

@@ -15,11 +15,12 @@ from reflecto.store.tables import QUEUES
 # A row without an entry says that the device exists.
 _READ: Final = Gathered(
     f"SELECT wanted.place, {', '.join(f'entry.{name}' for name in QUEUES.names)} "
-    "FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::float8[]) WITH ORDINALITY "
-    "AS wanted (device_id, after, most, now, place) JOIN devices ON devices.id = wanted.device_id "
+    "FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::float8[], $5::boolean[]) WITH ORDINALITY "
+    "AS wanted (device_id, after, most, now, to_push, place) JOIN devices ON devices.id = wanted.device_id "
     f"LEFT JOIN LATERAL (SELECT {QUEUES.columns} FROM queue WHERE queue.device_id = wanted.device_id "
-    "AND queue.seq > wanted.after AND queue.expires_at > wanted.now ORDER BY queue.seq LIMIT wanted.most) "
-    "AS entry ON true ORDER BY entry.seq"
+    "AND queue.seq > wanted.after AND queue.expires_at > wanted.now "
+    "AND (NOT wanted.to_push OR queue.push_until IS NULL OR queue.push_until > wanted.now) "
+    "ORDER BY queue.seq LIMIT wanted.most) AS entry ON true ORDER BY entry.seq"
 )
 
 
@@ -46,8 +47,10 @@ class QueueVerbs:
 
         return await self._database.batches.run(Needs(owners=(owner_id,), deliveries=deliveries, keep=keep), relay)
 
-    async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
-        rows = await self._database.reads.gathered(_READ, device_id, after, limit, now)
+    async def read_queue(
+        self, device_id: str, after: int, limit: int, now: float, *, to_push: bool = False
+    ) -> list[QueueEntry] | None:
+        rows = await self._database.reads.gathered(_READ, device_id, after, limit, now, to_push)
         return [QUEUES.of(row) for row in rows if row[0] is not None] if rows else None
 
     async def number_from(self, seq: int) -> None:

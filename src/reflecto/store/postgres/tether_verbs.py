@@ -57,10 +57,11 @@ class TetherVerbs:
             ended = judge_abandonment(found, now)
             if ended is not None:
                 facts.change(ended)
+                facts.drop_prompts(interaction_id)
                 facts.append(withdrawals)
             return ended
 
-        needs = Needs(interactions=(interaction_id,), deliveries=withdrawals)
+        needs = Needs(interactions=(interaction_id,), deliveries=withdrawals, ended=(interaction_id,))
         return await self._database.batches.run(needs, close)
 
     async def list_abandoned(self, now: float) -> list[Interaction]:

@@ -42,8 +42,9 @@ _COUNT: Final = (
 )
 # Nothing is appended that is not counted.
 _APPEND: Final = (
-    "WITH appended AS (INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic) SELECT * FROM "
-    "unnest($7::text[], $8::bigint[], $9::text[], $10::bytea[], $11::bigint[], $12::text[], $13::text[])) "
+    "WITH appended AS (INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic, "
+    "question_id, push_until) SELECT * FROM unnest($7::text[], $8::bigint[], $9::text[], $10::bytea[], $11::bigint[], "
+    "$12::text[], $13::text[], $14::text[], $15::bigint[])) "
     f"{_COUNT}"
 )
 

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from reflecto.contract.interactions import Reason
+from reflecto.contract.limits import RETENTION_SECONDS
 from reflecto.core.model import Delivery, Interaction, Tap
 from reflecto.core.rules.interactions import (
     CreationFacts,
@@ -12,12 +13,13 @@ from reflecto.core.rules.interactions import (
     judge_answer,
     judge_cancel,
     judge_creation,
+    judge_expiry,
     judge_wrong_number,
 )
 from reflecto.core.rules.outcomes import CreateResult, Creation, EndResult, Verdict
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.queues import append_to_queues
+from reflecto.store.sqlite.queues import append_to_queues, delete_older_missed, delete_prompts
 from reflecto.store.sqlite.statements import (
     IS_PENDING,
     count_pending,
@@ -87,6 +89,7 @@ class InteractionVerbs:
                 f"UPDATE interactions SET status = 'answered', ended_at = ?, {TAPS.assignments} WHERE id = ?",
                 (int(now), *TAPS.row(tap), interaction_id),
             )
+            delete_prompts(connection, found)
             append_to_queues(connection, withdrawals, self._bounds)
             return EndResult(Verdict.ACCEPTED, answered(found, tap, now))
 
@@ -108,6 +111,7 @@ class InteractionVerbs:
                     (counted.status, counted.ended_at, counted.reason, counted.wrong_signature, interaction_id),
                 )
                 if counted.status != "pending":
+                    delete_prompts(connection, found)
                     append_to_queues(connection, withdrawals, self._bounds)
             return EndResult(verdict, counted)
 
@@ -127,6 +131,7 @@ class InteractionVerbs:
                 "UPDATE interactions SET status = 'cancelled', ended_at = ?, reason = ? WHERE id = ?",
                 (int(now), reason, interaction_id),
             )
+            delete_prompts(connection, found)
             append_to_queues(connection, withdrawals, self._bounds)
             return EndResult(Verdict.ACCEPTED, cancelled(found, reason, now))
 
@@ -139,12 +144,27 @@ class InteractionVerbs:
         )
         return [INTERACTIONS.of(row) for row in rows]
 
-    async def list_expired(self, after: float, until: float) -> list[Interaction]:
+    async def list_expired(self, now: float, limit: int) -> list[Interaction]:
         rows = self._database.rows(
-            # coalesce: for the index by end
             f"{INTERACTIONS.select} WHERE status = 'pending' "
             "AND (tether IS NULL OR awaited_until + tether >= expires_at) "
-            "AND coalesce(ended_at, expires_at) > ? AND coalesce(ended_at, expires_at) <= ? ORDER BY expires_at, id",
-            (after, until),
+            "AND expires_at <= ? AND expires_at > ? ORDER BY expires_at, id LIMIT ?",
+            (now, now - RETENTION_SECONDS, limit),
         )
         return [INTERACTIONS.of(row) for row in rows]
+
+    async def close_if_expired(
+        self, interaction_id: str, closings: Sequence[Delivery], now: float
+    ) -> Interaction | None:
+        def close(connection: sqlite3.Connection) -> Interaction | None:
+            found = find_interaction(connection, interaction_id, now)
+            ended = judge_expiry(found, now) if found else None
+            if ended is None:
+                return None
+            connection.execute("UPDATE interactions SET status = ? WHERE id = ?", (ended.status, interaction_id))
+            append_to_queues(connection, closings, self._bounds)
+            for each in closings:
+                delete_older_missed(connection, each.device_id, now)
+            return ended
+
+        return await self._database.write(close, frees=True)

@@ -4,6 +4,7 @@ import sqlite3
 
 from reflecto.core.model import PushBacklog, PushSubscription, PushTarget
 from reflecto.store.sqlite.database import Database
+from reflecto.store.sqlite.statements import MAY_BE_PUSHED
 from reflecto.store.tables import PUSH_SUBSCRIPTIONS
 
 
@@ -54,7 +55,7 @@ class PushVerbs:
     async def list_push_backlog(self, now: float) -> list[PushBacklog]:
         rows = self._database.rows(
             "SELECT id, last_seq FROM push_subscriptions JOIN devices ON id = push_subscriptions.device_id "
-            "WHERE EXISTS (SELECT 1 FROM queue WHERE queue.device_id = id AND expires_at > ?)",
-            (now,),
+            f"WHERE EXISTS (SELECT 1 FROM queue WHERE queue.device_id = id AND expires_at > :now AND {MAY_BE_PUSHED})",
+            {"now": now},
         )
         return [PushBacklog(*row) for row in rows]

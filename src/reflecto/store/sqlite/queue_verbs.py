@@ -10,6 +10,7 @@ from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.store.moving import EPOCH_FACT, EPOCH_SHIFT
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues, delete_step, send_to_queues
+from reflecto.store.sqlite.statements import MAY_BE_PUSHED
 from reflecto.store.tables import QUEUES
 
 
@@ -38,10 +39,14 @@ class QueueVerbs:
 
         return await self._database.write(relay, keep)
 
-    async def read_queue(self, device_id: str, after: int, limit: int, now: float) -> list[QueueEntry] | None:
+    async def read_queue(
+        self, device_id: str, after: int, limit: int, now: float, *, to_push: bool = False
+    ) -> list[QueueEntry] | None:
+        may_be_pushed = f"AND {MAY_BE_PUSHED}" if to_push else ""
         rows = self._database.rows(
-            f"{QUEUES.select} WHERE device_id = ? AND seq > ? AND expires_at > ? ORDER BY seq LIMIT ?",
-            (device_id, after, now, limit),
+            f"{QUEUES.select} WHERE device_id = :id AND seq > :after AND expires_at > :now {may_be_pushed} "
+            "ORDER BY seq LIMIT :limit",
+            {"id": device_id, "after": after, "now": now, "limit": limit},
         )
         if not rows and self._database.row("SELECT 1 FROM devices WHERE id = ?", (device_id,)) is None:
             return None

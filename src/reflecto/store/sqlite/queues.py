@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from reflecto.core.model import Delivery
+from reflecto.core.model import Delivery, Interaction
+from reflecto.core.rules.missed import surplus_questions
 from reflecto.core.rules.outcomes import Sending
 from reflecto.core.rules.queue_room import (
     QueueLimits,
@@ -32,7 +33,8 @@ _STANDING: Final = (
 )
 _TAKE: Final = f"UPDATE devices SET last_seq = last_seq + 1, {_COUNTS} WHERE id = ?"
 _INSERT: Final = (
-    "INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO queue (device_id, seq, sender, blob, expires_at, urgency, topic, question_id, push_until) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
@@ -46,6 +48,27 @@ def send_to_queues(connection: sqlite3.Connection, deliveries: Sequence[Delivery
     reached = append_to_queues(connection, deliveries, bounds)
     missed = dict.fromkeys(each.device_id for each in deliveries if each.device_id not in reached)
     return Sending(tuple(reached), tuple(each for each in missed if is_device(connection, each)))
+
+
+def delete_prompts(connection: sqlite3.Connection, interaction: Interaction) -> None:
+    """Delete what the queues hold of a question."""
+    rows = connection.execute(
+        "SELECT rowid, device_id, length(blob), sender FROM queue "
+        "WHERE question_id = ? AND device_id IN (SELECT id FROM devices WHERE owner_id = ?)",
+        (interaction.id, interaction.owner_id),
+    )
+    _delete(connection, rows.fetchall())
+
+
+def delete_older_missed(connection: sqlite3.Connection, device_id: str, now: float) -> None:
+    """Delete what the queue holds of missed questions beyond the newest."""
+    rows = connection.execute(
+        "SELECT rowid, device_id, length(blob), sender, seq, question_id FROM queue "
+        "WHERE device_id = ? AND question_id IS NOT NULL AND push_until <= ?",
+        (device_id, now),
+    ).fetchall()
+    going = surplus_questions((row[4], row[5]) for row in rows)
+    _delete(connection, [row[:4] for row in rows if row[5] in going])
 
 
 def delete_step(connection: sqlite3.Connection, where: str, *parameters: object) -> tuple[int, bool]:
@@ -87,6 +110,8 @@ def _append(connection: sqlite3.Connection, delivery: Delivery, bounds: QueueLim
             delivery.expires_at,
             delivery.urgency,
             delivery.topic,
+            delivery.question_id,
+            delivery.push_until,
         ),
     )
     return True

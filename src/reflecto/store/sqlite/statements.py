@@ -9,6 +9,8 @@ from reflecto.store.tables import DEVICES, INTERACTIONS, TOKENS
 
 IS_PENDING: Final = "status = 'pending' AND expires_at > :now AND (tether IS NULL OR awaited_until + tether > :now)"
 
+MAY_BE_PUSHED: Final = "(push_until IS NULL OR push_until > :now)"  # of an entry
+
 
 def add_device(connection: sqlite3.Connection, device: Device) -> None:
     """Insert the device."""

@@ -8,7 +8,7 @@ from reflecto.core.model import Delivery, Interaction
 from reflecto.core.rules.queue_room import QueueLimits
 from reflecto.core.rules.tethers import judge_abandonment, judge_hold
 from reflecto.store.sqlite.database import Database
-from reflecto.store.sqlite.queues import append_to_queues
+from reflecto.store.sqlite.queues import append_to_queues, delete_prompts
 from reflecto.store.sqlite.statements import find_interaction
 from reflecto.store.tables import INTERACTIONS
 
@@ -51,6 +51,7 @@ class TetherVerbs:
                 "UPDATE interactions SET status = ?, ended_at = ?, reason = ? WHERE id = ?",
                 (ended.status, ended.ended_at, ended.reason, interaction_id),
             )
+            delete_prompts(connection, ended)
             append_to_queues(connection, withdrawals, self._bounds)
             return ended
 

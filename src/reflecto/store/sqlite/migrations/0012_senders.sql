@@ -9,3 +9,10 @@ UPDATE tokens SET colour = CASE (
     WHEN 0 THEN 'teal' WHEN 1 THEN 'violet' WHEN 2 THEN 'amber' WHEN 3 THEN 'blue'
     WHEN 4 THEN 'rose' WHEN 5 THEN 'olive' WHEN 6 THEN 'slate' ELSE 'brick'
 END;
+
+-- A missed question stays in the queues, behind it that it expired; from `push_until` on nothing is pushed of it.
+
+ALTER TABLE queue ADD COLUMN question_id TEXT;
+ALTER TABLE queue ADD COLUMN push_until INTEGER;
+CREATE INDEX queue_of_questions ON queue (device_id, question_id) WHERE question_id IS NOT NULL;
+CREATE INDEX interactions_expiring ON interactions (expires_at) WHERE status = 'pending';
