@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any
 
-from reflecto.contract.interactions import SIGNED_FIELDS
+from reflecto.contract.question_states import SIGNED_FIELDS
 from reflecto.crypto.answers import question_digest
 
 TOKEN = "rfk_live_" + "a" * 32

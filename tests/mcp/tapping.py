@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from reflecto.contract.envelopes import Envelope
-from reflecto.contract.interactions import SIGNED_FIELDS
+from reflecto.contract.question_states import SIGNED_FIELDS
 from reflecto.crypto.answers import question_digest
 from tests.actors import DeviceActor
 from tests.builders import NOW

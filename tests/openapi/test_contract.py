@@ -4,7 +4,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from reflecto.contract.interactions import SIGNED_FIELDS
+from reflecto.contract.question_states import SIGNED_FIELDS
 from tests.openapi.references import resolve
 
 CONTRACT: dict[str, Any] = msgspec.yaml.decode(

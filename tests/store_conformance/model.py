@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from reflecto.contract.interactions import Reason
+from reflecto.contract.question_states import Reason
 from reflecto.core.model import (
     Delivery,
     Device,

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reflecto.contract.answering import AnswerRequest
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.devices import EnrollRequest, UpdateDeviceRequest
 from reflecto.contract.errors import INVALID_JSON
-from reflecto.contract.interactions import AnswerRequest, CreateInteractionRequest, SimulateRequest
+from reflecto.contract.interactions import CreateInteractionRequest, SimulateRequest
 from reflecto.contract.messages import DocumentRequest, ReminderRequest, RingRequest, SendRequest
 from reflecto.contract.sync import AckRequest
 from reflecto.contract.tokens import CreateTokenRequest

@@ -19,9 +19,9 @@ from reflecto.client.protocol import HttpReply
 from reflecto.client.replies import decode, raise_refusal
 from reflecto.config import ConfigError, load_settings
 from reflecto.contract.api_error import ApiError
-from reflecto.contract.interactions import InteractionState
 from reflecto.contract.json_bodies import UnusableJsonError, check_values
 from reflecto.contract.json_text import UnreadableJsonError, read_json
+from reflecto.contract.question_states import InteractionState
 from reflecto.contract.sync import SyncEntry
 from reflecto.contract.wire import parse_object
 from reflecto.crypto.envelopes import seal, shared_key

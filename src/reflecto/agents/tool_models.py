@@ -11,7 +11,6 @@ from msgspec import Meta
 from reflecto.client.given import Given
 from reflecto.contract.details import Details, Source
 from reflecto.contract.devices import DeviceClass, DeviceType
-from reflecto.contract.interactions import SIGNED_FIELDS, Commenting, Confirm, Danger
 from reflecto.contract.limits import (
     CHOICES_MAX,
     CHOICES_MIN,
@@ -28,6 +27,7 @@ from reflecto.contract.limits import (
     TETHER_MIN_SECONDS,
     TTL_MAX_SECONDS,
 )
+from reflecto.contract.question_states import SIGNED_FIELDS, Commenting, Confirm, Danger
 from reflecto.contract.tokens import Priority
 
 QuestionId = Annotated[str, Meta(pattern="^int_[0-9a-f]{32}$", description="The question's id, as ask_user gave it.")]

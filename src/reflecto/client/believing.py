@@ -12,7 +12,7 @@ import msgspec
 from reflecto.client import errors
 from reflecto.client.proofs import check_pinned
 from reflecto.client.results import Answer, Device, Question, Receipt, SignedComment
-from reflecto.contract.interactions import InteractionState
+from reflecto.contract.question_states import InteractionState
 from reflecto.crypto.answers import question_digest
 
 

@@ -1,12 +1,14 @@
 """What a question may carry beyond question, choices, lifetime and key. Source: ask.md."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 
-from reflecto.contract.details import Block
-from reflecto.contract.interactions import SIGNED_FIELDS, Commenting, Confirm, Danger
+from reflecto.contract.question_states import SIGNED_FIELDS, Commenting, Confirm, Danger
+
+if TYPE_CHECKING:  # a program that sends and never asks loads no blocks
+    from reflecto.contract.details import Block
 
 
 class Given(TypedDict, total=False):
@@ -21,7 +23,7 @@ class Given(TypedDict, total=False):
     comment: "optional" offers the person a word with the tap, `Answer.comment`; by default "none".
     """
 
-    details: Sequence[Block | Mapping[str, Any]] | None
+    details: "Sequence[Block | Mapping[str, Any]] | None"
     source: Mapping[str, str] | None
     danger: Danger | None
     confirm: Confirm | None

@@ -12,8 +12,8 @@ from reflecto.client.believing import NOBODY_NAMED, Trust, check_same_question, 
 from reflecto.client.protocol import HttpReply
 from reflecto.client.results import Question, QuestionState
 from reflecto.contract.ids import TOKEN_PATTERN, is_id
-from reflecto.contract.interactions import CreateInteractionResponse, InteractionState
 from reflecto.contract.json_text import UnreadableJsonError, read_json
+from reflecto.contract.question_states import CreateInteractionResponse, InteractionState
 from reflecto.contract.refusals import read_refusal
 
 M = TypeVar("M", bound=msgspec.Struct)

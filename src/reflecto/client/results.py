@@ -6,7 +6,7 @@ from typing import Any
 
 from reflecto.client.errors import InvalidReceipt
 from reflecto.contract.devices import DeviceClass, DeviceType
-from reflecto.contract.interactions import Status
+from reflecto.contract.question_states import Status
 from reflecto.crypto.answers import (
     SIGNATURE_BYTES,
     SIGNING_KEY_BYTES,

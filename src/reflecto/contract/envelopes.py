@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from reflecto.contract.details import Details, Source
-from reflecto.contract.interactions import Commenting, Confirm, Danger
+from reflecto.contract.question_states import Commenting, Confirm, Danger
 
 EnvelopeType = Literal[
     "notification",

@@ -8,17 +8,12 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from reflecto.contract.answering import AnswerRequest, Comment
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.canonical_json import canonical_json
 from reflecto.contract.envelopes import ClosedReceipt, CommentDigest, InteractionClosedPayload
 from reflecto.contract.errors import INVALID_CHOICE, INVALID_COMMENT, INVALID_NUMBER, INVALID_SIGNATURE
-from reflecto.contract.interactions import (
-    AnsweredBy,
-    AnswerRequest,
-    Comment,
-    CommentReceipt,
-    Receipt,
-)
+from reflecto.contract.question_states import AnsweredBy, CommentReceipt, Receipt
 from reflecto.core.model import Device, Interaction, Tap
 from reflecto.core.sender import Sender
 from reflecto.crypto.answers import SIGNATURE_BYTES, comment_digest

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from reflecto.contract.answering import AnswerRequest, AnswerResponse, DismissRequest, DismissResponse
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.details import Details, Source
 from reflecto.contract.devices import ANSWER_V2
@@ -28,22 +29,17 @@ from reflecto.contract.errors import (
     WRONG_NUMBER,
 )
 from reflecto.contract.ids import is_id, new_id
-from reflecto.contract.interactions import (
-    AnswerRequest,
-    AnswerResponse,
+from reflecto.contract.interactions import CreateInteractionRequest, SimulateRequest
+from reflecto.contract.limits import PENDING_RETRY_AFTER_SECONDS, WRONG_NUMBERS_MAX
+from reflecto.contract.question_states import (
     Commenting,
     Confirm,
-    CreateInteractionRequest,
     Danger,
-    DismissRequest,
-    DismissResponse,
     InteractionState,
     Reason,
-    SimulateRequest,
     StateComment,
     Status,
 )
-from reflecto.contract.limits import PENDING_RETRY_AFTER_SECONDS, WRONG_NUMBERS_MAX
 from reflecto.core.answers import (
     CONFIRMED_CHOICE,
     answered_by,

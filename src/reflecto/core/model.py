@@ -6,8 +6,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from reflecto.contract.devices import DeviceClass, DeviceType
-from reflecto.contract.interactions import Reason
 from reflecto.contract.pairing import PairingStatus
+from reflecto.contract.question_states import Reason
 from reflecto.contract.secret_record import SecretRecord
 from reflecto.contract.tokens import Colour, Priority, Scope
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from msgspec import UNSET
 
+from reflecto.contract.answering import DismissAllResponse
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.caveats import Caveat
 from reflecto.contract.envelopes import TokenChangedPayload
@@ -17,7 +18,6 @@ from reflecto.contract.ids import (
     new_sender_token,
     short_form,
 )
-from reflecto.contract.interactions import DismissAllResponse
 from reflecto.contract.tokens import (
     COLOURS,
     FOREVER_WORD,

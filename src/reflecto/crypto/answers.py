@@ -6,8 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from reflecto.contract.canonical_json import canonical_json
-
 SIGNING_KEY_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
 SERVER: Final = "server"
@@ -93,4 +91,6 @@ def is_signing_key(public: bytes) -> bool:
 
 
 def _canonical_sha256(shown: Any) -> str:
+    from reflecto.contract.canonical_json import canonical_json
+
     return hashlib.sha256(canonical_json(shown)).hexdigest()

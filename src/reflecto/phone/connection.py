@@ -13,7 +13,7 @@ import httpx_sse
 import msgspec
 
 from reflecto.contract import errors
-from reflecto.contract.interactions import AnswerResponse
+from reflecto.contract.answering import AnswerResponse
 from reflecto.contract.json_text import UnreadableJsonError, read_json
 from reflecto.contract.refusals import Refusal
 from reflecto.contract.sync import SyncEntry

@@ -6,7 +6,7 @@ import msgspec
 
 from reflecto.contract.details import Block
 from reflecto.contract.envelopes import ImagePayload
-from reflecto.contract.interactions import Confirm, Danger
+from reflecto.contract.question_states import Confirm, Danger
 from reflecto.phone.state import OpenEmergency, Question
 
 AlarmOutcome = Literal["acknowledged", "cancelled", "expired", "not_recorded"]

@@ -15,8 +15,8 @@ from reflecto.contract.envelopes import (
     TokenCreatedPayload,
 )
 from reflecto.contract.ids import is_id
-from reflecto.contract.interactions import SIGNED_FIELDS
 from reflecto.contract.limits import CHOICES_MAX, CHOICES_MIN
+from reflecto.contract.question_states import SIGNED_FIELDS
 from reflecto.phone import alarms, effects
 from reflecto.phone.alarms import Acknowledged, AlarmVerdict, Silenced
 from reflecto.phone.lifecycle import Step, Verdict, WrongNumber, end_overdue, judge, reopen, sending, tap

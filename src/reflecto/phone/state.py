@@ -6,7 +6,7 @@ import msgspec
 
 from reflecto.contract.details import Block, Details
 from reflecto.contract.devices import ANSWER_V2
-from reflecto.contract.interactions import Confirm
+from reflecto.contract.question_states import Confirm
 
 VERSION: Final = 1  # of the state file's form
 FEATURES: Final = (ANSWER_V2, "emergency")  # what this version knows, beyond what each did

@@ -13,12 +13,8 @@ from reflecto import __version__
 from reflecto.contract import errors, messages
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.ids import new_id
-from reflecto.contract.interactions import (
-    CreateInteractionRequest,
-    CreateInteractionResponse,
-    InteractionState,
-    SimulateRequest,
-)
+from reflecto.contract.interactions import CreateInteractionRequest, SimulateRequest
+from reflecto.contract.question_states import CreateInteractionResponse, InteractionState
 from reflecto.contract.wire import IDEMPOTENCY_KEY_HEADER, decode_request
 from reflecto.crypto.answers import question_digest
 

@@ -18,9 +18,10 @@ from reflecto.api.open_calls import Place
 from reflecto.api.operations.operation import Admitted, Operation
 from reflecto.contract.api_error import ApiError
 from reflecto.contract.errors import INVALID_JSON
-from reflecto.contract.interactions import CreateInteractionRequest, InteractionState
+from reflecto.contract.interactions import CreateInteractionRequest
 from reflecto.contract.limits import EVENT_MAX_BYTES, EXPIRES_IN_MAX_SECONDS, EXPIRES_IN_MIN_SECONDS
 from reflecto.contract.messages import SendRequest
+from reflecto.contract.question_states import InteractionState
 from reflecto.contract.wire import build_request
 from reflecto.core.clock import Clock
 from reflecto.core.interactions import Interactions

@@ -23,22 +23,15 @@ from reflecto.api.operations.operation import (
     path_id,
 )
 from reflecto.contract import errors
-from reflecto.contract.interactions import (
-    AnswerRequest,
-    AnswerResponse,
-    CreateInteractionRequest,
-    CreateInteractionResponse,
-    DismissRequest,
-    DismissResponse,
-    InteractionState,
-    SimulateRequest,
-)
+from reflecto.contract.answering import AnswerRequest, AnswerResponse, DismissRequest, DismissResponse
+from reflecto.contract.interactions import CreateInteractionRequest, SimulateRequest
 from reflecto.contract.limits import (
     PENDING_MAX_PER_OWNER,
     POLL_RETRY_AFTER_SECONDS,
     QUESTION_BODY_MAX_BYTES,
     WAIT_MAX_SECONDS,
 )
+from reflecto.contract.question_states import CreateInteractionResponse, InteractionState
 from reflecto.core.model import Device
 from reflecto.core.sender import Sender
 

@@ -20,7 +20,7 @@ from reflecto.api.operations.operation import (
     path_id,
 )
 from reflecto.contract import errors
-from reflecto.contract.interactions import DismissAllResponse
+from reflecto.contract.answering import DismissAllResponse
 from reflecto.contract.tokens import (
     CreateTokenRequest,
     NewToken,

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from reflecto.contract.interactions import Reason
 from reflecto.contract.limits import KEPT_REPLIES_MAX_PER_OWNER
+from reflecto.contract.question_states import Reason
 from reflecto.core.model import (
     Approval,
     Delivery,

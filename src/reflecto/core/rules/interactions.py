@@ -5,8 +5,8 @@ from typing import Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from reflecto.contract.interactions import Reason, Status
 from reflecto.contract.limits import PENDING_MAX_PER_OWNER, RETENTION_SECONDS
+from reflecto.contract.question_states import Reason, Status
 from reflecto.core.model import Interaction, Tap
 from reflecto.core.rules.outcomes import Creation, Verdict
 from reflecto.core.rules.tethers import abandoned_at, is_abandoned

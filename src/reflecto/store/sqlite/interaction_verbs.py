@@ -3,8 +3,8 @@
 import sqlite3
 from collections.abc import Sequence
 
-from reflecto.contract.interactions import Reason
 from reflecto.contract.limits import RETENTION_SECONDS
+from reflecto.contract.question_states import Reason
 from reflecto.core.model import Delivery, Interaction, Tap
 from reflecto.core.rules.interactions import (
     CreationFacts,
