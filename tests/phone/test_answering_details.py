@@ -1,15 +1,17 @@
 """The phone in the terminal and the Python client on a real server: details, numbers, words, refusing, muting."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reflecto import AsyncReflecto, InvalidReceipt, QuestionCancelled
+from reflecto import AsyncReflecto, InvalidReceipt, PermissionDenied, QuestionCancelled
 from reflecto.client.results import Question
 from reflecto.phone import effects
+from reflecto.phone.muting import MutedBy
 from tests.e2e.phones import make_codes
 from tests.e2e.server_process import ServerProcess
 from tests.phone.handset import Handset, enrol, running
@@ -118,3 +120,52 @@ async def test_who_would_have_shown_another_number_does_not_take_the_answer(worl
     )
     with pytest.raises(InvalidReceipt, match="another number"):
         await world.client.wait(other, 20)
+
+
+async def test_a_question_is_refused_and_so_are_all_of_its_sender(world: World):
+    asked = [await world.ask(danger="high"), await world.client.create("And?"), await world.client.create("This?")]
+    await world.handset.wait_for(effects.Opened, 3)
+
+    world.handset.phone.refuse(asked[0].id)
+    with pytest.raises(QuestionCancelled) as cancelled:
+        await world.client.wait(asked[0], 20)
+    assert cancelled.value.reason == "dismissed"
+    token_id = world.handset.phone.state.questions[0].token_id
+    assert token_id is not None
+    world.handset.phone.refuse_all(token_id)
+
+    for each in asked[1:]:
+        with pytest.raises(QuestionCancelled):
+            await world.client.wait(each, 20)
+    await world.handset.wait_for(effects.Ended, 3, reason="dismissed")
+
+
+async def test_a_muted_sender_is_told_so_until_it_may_ask_again(world: World):
+    asked = await world.ask()
+    token_id = world.handset.phone.state.questions[0].token_id
+    assert token_id is not None
+
+    world.handset.phone.mute(MutedBy(token_id, "Default", "forever"))
+    with pytest.raises(PermissionDenied) as muted:
+        await asked_until_refused(world.client)
+    assert (muted.value.code, muted.value.retry_after) == ("sender_muted", None)
+    assert world.handset.phone.state.open_questions()[0].id == asked.id
+
+    world.handset.phone.mute(MutedBy(token_id, "Default", None))
+    again = await asked_until_taken(world.client)
+    assert (await world.handset.wait_for(effects.Opened, id=again.id)).question == "May I?"
+
+
+async def asked_until_refused(client: AsyncReflecto) -> None:
+    """Ask, and withdraw, until the server has heard of the muting."""
+    async with asyncio.timeout(20):
+        while True:
+            await client.cancel(await client.create("May I?"))
+
+
+async def asked_until_taken(client: AsyncReflecto) -> Question:
+    """Ask until the server has heard that the sender may ask again."""
+    async with asyncio.timeout(20):
+        while True:
+            with contextlib.suppress(PermissionDenied):
+                return await client.create("May I?")

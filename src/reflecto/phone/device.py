@@ -21,7 +21,7 @@ from reflecto.phone.downloads import DownloadError, Downloads
 from reflecto.phone.effects import Effect
 from reflecto.phone.inbox import Event, Tapped, Tick
 from reflecto.phone.keyring import Keyring
-from reflecto.phone.lifecycle import Step
+from reflecto.phone.lifecycle import Step, Verdict
 from reflecto.phone.muting import MutedBy
 from reflecto.phone.state import FEATURES, Identity, PhoneState
 from reflecto.phone.state_file import StateFile
@@ -109,11 +109,11 @@ class Phone:
 
     def refuse(self, interaction_id: str) -> None:
         """End a question without an answer; it is tried for as long as this phone runs, and so are the next two."""
-        self._do("Refusing", partial(self._connection.dismiss, interaction_id))
+        self._do("Refusing", partial(self._refuse, interaction_id))
 
     def refuse_all(self, token_id: str) -> None:
         """End all open questions of a token."""
-        self._do("Refusing", partial(self._connection.dismiss_all, token_id))
+        self._do("Refusing", partial(self._refuse_all, token_id))
 
     def mute(self, muted: MutedBy) -> None:
         """Mute a token, or let it ask again, here and on the owner's other devices."""
@@ -132,6 +132,20 @@ class Phone:
         """Silence these rings on the owner's other devices; it is tried for as long as this phone runs."""
         for ring_id in ring_ids:
             self._do("Stopping a ring", partial(self._connection.stop_ring, ring_id))
+
+    async def _refuse(self, interaction_id: str) -> str | None:
+        refused = await self._connection.dismiss(interaction_id)
+        if refused is None:  # the server tells only the other phones
+            self.apply(Verdict(interaction_id, "cancelled", reason="dismissed"))
+        return refused
+
+    async def _refuse_all(self, token_id: str) -> str | None:
+        refused = await self._connection.dismiss_all(token_id)
+        if refused is None:  # also where an earlier try has ended them and its reply was lost: repeats change nothing
+            for question in self.state.open_questions():
+                if question.token_id == token_id:
+                    self.refuse(question.id)
+        return refused
 
     def _do(self, what: str, errand: Callable[[], Awaitable[str | None]]) -> None:
         self._errands.append((what, errand))
