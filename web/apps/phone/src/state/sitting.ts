@@ -1,6 +1,7 @@
 /** Which questions wait, in which order, and what this phone remembers of who asks. Its own memory, not the server's word. */
 
-import { type Item, type Question, type Source, seenOf } from "@reflecto/core";
+import { type Item, type Question, seenOf } from "@reflecto/core";
+import { isSameSender } from "../items/senders.ts";
 import { questions } from "./lists.ts";
 
 /** After a refusal, the sender's next question within this time says so. */
@@ -55,12 +56,6 @@ export function memoryOf(items: readonly Item[], question: Question, now: number
 
 function pastOf({ payload, choiceIndex, endedAt, ts }: Question): Past {
   return { label: payload.choices[choiceIndex ?? 0] ?? "", question: payload.question, at: endedAt ?? ts };
-}
-
-/** By the token's id, whatever its name is by now; by the name where a server gave no id. */
-export function isSameSender(a: Source, b: Source): boolean {
-  if (a.token_id !== undefined && b.token_id !== undefined) return a.token_id === b.token_id;
-  return a.token === b.token && a.server === b.server;
 }
 
 function isSameDay(ts: number, now: number): boolean {
