@@ -30,7 +30,7 @@ test("a question appears by itself; a tap answers it with a receipt that the ask
   const id = await server.ask(token, DEPLOY);
   await settle(page, "Deploy to production?");
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByText("Approved · sent").waitFor();
+  await page.getByText("Approve · sent").waitFor();
   const answer = await server.outcome(token, id);
   expect(answer).toMatchObject({
     status: "answered",
@@ -49,7 +49,7 @@ test("four choices are four buttons, in their order and exact text", async () =>
   const id = await server.ask(token, { question: "When?", choices });
   await settle(page, "When?");
   const buttons = page.getByRole("group", { name: "Your answer" }).getByRole("button");
-  expect(await buttons.allTextContents()).toEqual(choices);
+  expect(await buttons.locator("span[dir]").allTextContents()).toEqual(choices);
   await buttons.nth(2).click();
   expect(await server.outcome(token, id)).toMatchObject({ choice: "לא", choice_index: 2 });
 });
@@ -83,7 +83,7 @@ test("of two quick taps on different choices the first one counts, and only it i
     for (const index of [1, 0, 1]) buttons[index]?.click();
   });
   expect(await server.outcome(token, id)).toMatchObject({ choice: "Deny" });
-  await page.getByText("Denied · sent").waitFor();
+  await page.getByText("Deny · sent").waitFor();
   // The browser may tell of a request after its reply was drawn.
   await vi.waitFor(() => expect(sent).toHaveLength(1));
 });
@@ -112,8 +112,8 @@ test("of two devices that race one wins, and the other is told that it was too l
   for (const send of await Promise.all(hasTapped)) send();
   const { choice, answered_by } = await server.outcome(token, id);
   const [winner, loser] = answered_by.label === "Pixel" ? [page, second.page] : [second.page, page];
-  await winner.getByText(choice === "Approve" ? "Approved · sent" : "Denied · sent").waitFor();
-  await loser.getByText(`Too late: answered on ${answered_by.label}: ${choice}`).waitFor();
+  await winner.getByText(choice === "Approve" ? "Approve · sent" : "Deny · sent").waitFor();
+  await loser.getByText(`Too late · Answered on ${answered_by.label}: ${choice}`).waitFor();
 });
 
 test("a question the asker withdraws is withdrawn before the person's eyes", async () => {
@@ -141,7 +141,7 @@ test("an answer given offline says that it waits, and is sent with the time of i
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByText("Approve · kept, and sent later").waitFor();
   await page.context().setOffline(false);
-  await page.getByText("Approved · sent").waitFor();
+  await page.getByText("Approve · sent").waitFor();
   expect(await server.outcome(token, id)).toMatchObject({ status: "answered", choice: "Approve" });
 });
 
@@ -155,9 +155,9 @@ test("an offline answer that another device overtook is told as too late", async
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByText("kept, and sent later").waitFor();
   await second.page.getByRole("button", { name: "Deny" }).click();
-  await second.page.getByText("Denied · sent").waitFor();
+  await second.page.getByText("Deny · sent").waitFor();
   await page.context().setOffline(false);
-  await page.getByText("Too late: answered on Tablet: Deny").waitFor();
+  await page.getByText("Too late · Answered on Tablet: Deny").waitFor();
 });
 
 test("an answer that waits survives the page: the next start sends it", async () => {
@@ -193,20 +193,20 @@ test("the longest question is shown whole, line breaks and all", async () => {
   expect(width).toBe(0);
 });
 
-test("who asks is the token's label", async () => {
-  await server.ask(token, DEPLOY);
-  await page.getByText("Default asks").waitFor();
+test("who asks is the token's name, with what it says of itself in a line of its own", async () => {
+  await server.ask(token, { ...DEPLOY, source: { app: "CI", host: "runner-3", where: "shop" } });
+  expect(await page.locator(".who-name").textContent()).toBe("Default");
+  expect(await page.locator(".says").textContent()).toBe("says: CI · runner-3 · shop");
 });
 
-test("questions keep their order, so that a new one never moves a button under a finger", async () => {
-  await server.ask(token, { question: "First?" });
+test("a person stays on the question they look at, whatever comes: no button moves under a finger", async () => {
+  await server.ask(token, { question: "First?", expires_in: 900 });
   await settle(page, "First?");
   const before = await page.getByRole("button", { name: "Approve" }).boundingBox();
-  await server.ask(token, { question: "Second?" });
-  await page.getByRole("heading", { name: "Second?" }).waitFor();
-  expect(await page.locator(".question-text").allTextContents()).toEqual(["First?", "Second?"]);
-  const after = await page.getByRole("button", { name: "Approve" }).first().boundingBox();
-  expect(after).toEqual(before);
+  await server.ask(token, { question: "Second?", expires_in: 60 });
+  await page.getByText("1 more", { exact: true }).waitFor();
+  expect(await page.locator(".question-text").allTextContents()).toEqual(["First?"]);
+  expect(await page.getByRole("button", { name: "Approve" }).boundingBox()).toEqual(before);
 });
 
 test("after a restart of the page everything is still there, and nothing twice", async () => {

@@ -50,7 +50,7 @@ test.each(REPLIES)(
     await page.getByText("Approve · kept, and sent later").waitFor();
     await page.getByText(BANNER).waitFor();
     proxy.instead = null;
-    await page.getByText("Approved · sent").waitFor();
+    await page.getByText("Approve · sent").waitFor();
     expect(await server.outcome(token, id)).toMatchObject({ status: "answered", choice: "Approve" });
     await page.getByText(BANNER).waitFor({ state: "detached" });
   },

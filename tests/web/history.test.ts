@@ -48,7 +48,7 @@ test("the history finds what was answered and what was said, by word, answer and
   await server.call("POST", "/v1/send", token, { message: "The sauna is warm" });
   await server.ask(token, { question: "Open the window?" });
   await page.getByRole("button", { name: "Deny" }).click({ delay: 600 });
-  await page.getByText("Denied · sent").waitFor();
+  await page.getByText("Deny · sent").waitFor();
   await openHistory();
   await expect.poll(() => lines().count()).toBe(2);
   await search().fill("SAUNA");

@@ -3,18 +3,7 @@
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  askOnce,
-  type Browser,
-  DESKTOP,
-  deviceToken,
-  enrol,
-  launch,
-  newPhone,
-  type Page,
-  PHONE,
-  Server,
-} from "./harness.ts";
+import { type Browser, DESKTOP, deviceToken, enrol, launch, newPhone, type Page, PHONE, Server } from "./harness.ts";
 
 import { type Shown, WorkerDriver } from "./worker-driver.ts";
 
@@ -68,7 +57,7 @@ test.each(SETTINGS)("the main screens fit on $name", { timeout: 60_000 }, async 
   });
   await page.getByRole("heading", { name: /Which database/ }).waitFor();
   await page.getByRole("button", { name: "Approve" }).click({ delay: 500 });
-  await page.getByText("Approved · sent").waitFor();
+  await page.getByText("Approve · sent").waitFor();
   await picture(page, name, "answered");
   for (const [tab, settled] of SCREENS) {
     await page.goto(`${server.url}/#/${tab}`);
@@ -107,7 +96,6 @@ test("a question on a locked phone, with what its notification really says", asy
   const token = (await enrol(page, await server.newOwner(), "Pixel 9")) as string;
   const ci = await makeToken(server, page, "CI");
   await page.evaluate(() => navigator.serviceWorker.ready);
-  await askOnce(server, page, ci);
   await page.goto("about:blank");
   await server.ask(ci, { question: "Deploy build 1481 to production?", expires_in: 600 });
   await driver.push('{"seq":1}');

@@ -62,7 +62,7 @@ test("an answer in one tab is seen in all of them", async () => {
   await server.ask(token, { question: "Deploy?" });
   await shows("Deploy?");
   await pages[0]?.getByRole("button", { name: "Approve" }).click({ delay: 600 });
-  await Promise.all(pages.map((page) => page.getByText("Approved · sent").waitFor()));
+  await Promise.all(pages.map((page) => page.getByText("Approve · sent").waitFor()));
 });
 
 test("when the tab that has the stream is closed another one takes over", async () => {

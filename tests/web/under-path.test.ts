@@ -63,7 +63,7 @@ describe.each(KINDS)("behind a proxy that %s", (keeping) => {
     const id = await server.ask(token, DEPLOY);
     await settle(page, DEPLOY.question);
     await page.getByRole("button", { name: "Approve" }).click();
-    await page.getByText("Approved · sent").waitFor();
+    await page.getByText("Approve · sent").waitFor();
     expect(await server.outcome(token, id)).toMatchObject({ status: "answered", choice: "Approve" });
     expect(problems).toEqual([]);
   });

@@ -76,6 +76,26 @@ export class AnswerQueue {
     return { id, choiceIndex, answeredAt, signature, v: 2, ...said };
   }
 
+  /** Ends a question without an answer. Throws RefusedError where it has ended otherwise, UnreachableError. */
+  async refuse({ id }: Question): Promise<void> {
+    const { reason } = await this.#parts.api.dismiss(id);
+    await this.#noteEnd(id, reason);
+  }
+
+  /** Ends all open questions of a sender in the same way. */
+  async refuseAll(tokenId: string): Promise<void> {
+    const { dismissed } = await this.#parts.api.dismissQuestions(tokenId);
+    for (const id of dismissed) await this.#noteEnd(id, "dismissed");
+  }
+
+  /** The server tells only the other devices. */
+  async #noteEnd(id: string, reason: string | undefined): Promise<void> {
+    const { store, clock, onChanges } = this.#parts;
+    const verdict: Verdict = { happening: "cancelled", choiceIndex: null, by: null };
+    const judged = await store.judge(id, reason === undefined ? verdict : { ...verdict, reason }, clock.now());
+    if (judged) await onChanges([{ item: judged, what: "changed" }]);
+  }
+
   /** Stops a ring, or acknowledges an emergency: at once here, everywhere once the server has heard of it. */
   async end(alarm: Alarm): Promise<void> {
     // A desktop has no say over emergencies: it can only be quiet itself.

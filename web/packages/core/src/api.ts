@@ -11,6 +11,7 @@ import {
   isCreatePairingResponse,
   isDeviceState,
   isDismissAllResponse,
+  isDismissResponse,
   isEnrollResponse,
   isInvitationResponse,
   isNewToken,
@@ -65,6 +66,9 @@ export class Api {
   enroll = (request: EnrollRequest) => this.#once("/v1/enroll", isEnrollResponse, request);
   answer = (id: string, answer: AnswerRequest) =>
     this.#json("POST", `/v1/interactions/${id}/answer`, isAnswerResponse, answer);
+  /** Refuses a question: it ends without an answer. */
+  dismiss = (id: string) =>
+    this.#json("POST", `/v1/interactions/${id}/dismiss`, isDismissResponse, { reason: "dismissed" });
   ack = (seq: number) => this.#nothing("POST", "/v1/sync/ack", { seq });
   entries = (after: number) => this.#json("GET", `/v1/sync/entries?after=${after}`, isSyncPage);
   devices = () => this.#json("GET", "/v1/devices", isPeerList);

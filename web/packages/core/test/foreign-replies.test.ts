@@ -19,8 +19,6 @@ const CALLS: readonly [string, (api: Api) => Promise<unknown>][] = [
   ["disconnect", (api) => api.disconnect()],
   ["tokens", (api) => api.tokens()],
   ["createToken", (api) => api.createToken({ label: "CI" })],
-  ["updateToken", (api) => api.updateToken("tok_1", { muted_until: null })],
-  ["dismissQuestions", (api) => api.dismissQuestions("tok_1")],
   ["revokeToken", (api) => api.revokeToken("tok_1")],
   ["pushKey", (api) => api.pushKey()],
   ["stopRing", (api) => api.stopRing("msg_1")],

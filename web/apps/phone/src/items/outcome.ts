@@ -1,9 +1,7 @@
-/** What became of a question, in the few words that a notification and a card have room for. */
+/** What became of a question, in the few words that a notification and its screen have room for. */
 
 import { type Question, visibleText } from "@reflecto/core";
-
-// The default labels read better as what was done; any other label is repeated as it is.
-const DONE: Readonly<Record<string, string>> = { Approve: "Approved", Deny: "Denied" };
+import { type Key, t } from "../i18n/index.ts";
 
 /** Of one line. */
 const NAME = { keepLines: false };
@@ -13,37 +11,45 @@ export interface Outcome {
   tone: "done" | "late" | "over" | "waiting";
 }
 
+/** Why a question was cancelled; any other reason, or none, is the asker's own. */
+const REASONS: Readonly<Record<string, Key>> = {
+  dismissed: "result.dismissed",
+  wrong_number: "result.wrong_number",
+  abandoned: "result.abandoned",
+  revoked: "result.revoked",
+};
+
 /** Null while the question is open. `canLeave`: nothing is known that keeps an answer on its way from the server. */
 export function outcomeOf(question: Question, canLeave: boolean): Outcome | null {
   const { phase, tappedIndex } = question;
-  const wasTapped = tappedIndex !== null;
-  const late = (text: string): Outcome => ({
-    text: wasTapped ? `Too late: ${text.charAt(0).toLowerCase()}${text.slice(1)}` : text,
-    tone: wasTapped ? "late" : "over",
-  });
+  const over = (what: string): Outcome =>
+    tappedIndex === null ? { text: what, tone: "over" } : { text: t("result.late", { what }), tone: "late" };
   switch (phase) {
     case "open":
       return null;
     case "sending": {
-      const label = choiceLabel(question, tappedIndex);
-      return { text: canLeave ? `${label} · sending…` : `${label} · kept, and sent later`, tone: "waiting" };
+      const choice = choiceLabel(question, tappedIndex);
+      return { text: t(canLeave ? "result.sending" : "result.kept", { choice }), tone: "waiting" };
     }
-    case "sent": {
-      const label = choiceLabel(question, question.choiceIndex);
-      return { text: `${DONE[label] ?? label} · sent`, tone: "done" };
-    }
+    case "sent":
+      return { text: t("result.sent", { choice: choiceLabel(question, question.choiceIndex) }), tone: "done" };
     case "answered_elsewhere": {
-      const label = choiceLabel(question, question.choiceIndex);
-      const where = question.by ? `Answered on ${visibleText(question.by, NAME)}` : "Answered elsewhere";
-      return late(label ? `${where}: ${label}` : where);
+      const choice = choiceLabel(question, question.choiceIndex);
+      const device = question.by && visibleText(question.by, NAME);
+      return over(choice && device ? t("result.elsewhere", { device, choice }) : t("result.elsewhere.unknown"));
     }
     case "withdrawn":
-      return late("Withdrawn by the asker");
+      return over(endingOf(question));
     case "expired":
-      return late("Expired");
+      return over(t("result.expired"));
     case "refused":
-      return { text: "Not recorded: the server no longer has this question", tone: "late" };
+      return { text: t("result.not_recorded"), tone: "late" };
   }
+}
+
+/** Why it was cancelled. */
+export function endingOf({ reason }: Question): string {
+  return t(REASONS[reason ?? ""] ?? "result.withdrawn");
 }
 
 export function choiceLabel(question: Question, index: number | null): string {

@@ -11,16 +11,7 @@ import {
   remember,
   type Session,
 } from "@reflecto/browser";
-import {
-  type Alarm,
-  type Change,
-  changeOf,
-  type Item,
-  type Question,
-  type Senders,
-  type TokenState,
-  type UpdateTokenRequest,
-} from "@reflecto/core";
+import type { Alarm, Change, Item, Question, Words } from "@reflecto/core";
 import { type LanguageChoice, recallLanguage, rememberLanguage } from "../platform/language.ts";
 import { showLanguage } from "../platform/page-language.ts";
 import { apiFor, NAME } from "../platform/place.ts";
@@ -36,8 +27,6 @@ import { Outbox } from "./outbox.ts";
 export class App {
   session: Session | null = null;
   items: readonly Item[] = [];
-  /** Whom the owner has muted, as this phone knows it. */
-  senders: Senders = {};
   /** The enrolment that was begun here and not gone through to its end. */
   unfinished: Unfinished | null = null;
   /** Since when the server was not heard, Unix seconds; null while it is. */
@@ -121,9 +110,9 @@ export class App {
   }
 
   /** False where the tap came too late or twice. */
-  async answer(question: Question, choiceIndex: number): Promise<boolean> {
+  async answer(question: Question, choiceIndex: number, words: Words = {}): Promise<boolean> {
     const { session } = this;
-    if (!session || !(await session.answers.tap(question, choiceIndex))) return false;
+    if (!session || !(await session.answers.tap(question, choiceIndex, words))) return false;
     void this.#outbox.send();
     return true;
   }
@@ -144,7 +133,7 @@ export class App {
     if (!read?.length) return;
     await this.#reload();
     this.#tell({ what: "items" });
-    for (const item of read) void this.notifications.close(item);
+    for (const { key } of read) void this.notifications.close(key);
   }
 
   async clearHistory(): Promise<void> {
@@ -154,11 +143,10 @@ export class App {
 
   /** Deletes what is past from this device. */
   async remove(keys: readonly string[]): Promise<void> {
-    const removed = this.items.filter(({ key }) => keys.includes(key));
     await this.session?.store.remove(keys);
     await this.#reload();
     this.#tell({ what: "items" });
-    for (const item of removed) void this.notifications.close(item);
+    for (const key of keys) void this.notifications.close(key);
   }
 
   /** Erases the plaintext of a token the person has copied. */
@@ -166,19 +154,6 @@ export class App {
     const notes = this.items.filter((item) => item.type === "token.created" && item.payload.id === tokenId);
     await this.session?.store.eraseTokens(notes.map(({ key }) => key));
     await this.#reload();
-  }
-
-  /** All who may ask or send; what is new of them is kept. Throws as the API does. */
-  async tokens(): Promise<readonly TokenState[]> {
-    const tokens = (await this.session?.api.tokens())?.tokens ?? [];
-    await this.#changeSenders(tokens);
-    return tokens;
-  }
-
-  /** Names, colours or mutes a sender, on every device. Throws as the API does. */
-  async changeToken(tokenId: string, changes: UpdateTokenRequest): Promise<void> {
-    await this.session?.api.updateToken(tokenId, changes);
-    await this.#changeSenders([{ id: tokenId, ...changes }]);
   }
 
   async rename(label: string): Promise<void> {
@@ -253,7 +228,6 @@ export class App {
     // Drawn at once: reading the store again would only make a person wait for it.
     const changed = new Map(changes.map(({ item }) => [item.key, item]));
     this.#show([...this.items.filter(({ key }) => !changed.has(key)), ...changed.values()]);
-    if (changes.some(({ item }) => item.type === "token.changed")) await this.#reload(); // others go by its name now
     this.#tell({ what: "items" });
     await this.notifications.take(changes);
   }
@@ -273,17 +247,7 @@ export class App {
     else this.link.hear(news);
   }
 
-  async #changeSenders(tokens: readonly (Partial<TokenState> & { id: string })[]): Promise<void> {
-    await this.session?.store.changeSenders(
-      tokens.map(({ id, label, colour, muted_until }) => changeOf({ token_id: id, label, colour, muted_until })),
-      this.now(),
-    );
-    await this.#reload();
-    this.#tell({ what: "items" });
-  }
-
   async #reload(): Promise<void> {
-    this.senders = (await this.session?.store.senders()) ?? {};
     this.#show((await this.session?.store.items()) ?? []);
   }
 

@@ -15,7 +15,7 @@ import { apiFor } from "../platform/place.ts";
 /** Raised with every release that changes what the server can expect of this app. */
 export const APP_BUILD = 1;
 /** What this app can do beyond the first one; a server sends older apps something they know instead. */
-export const FEATURES: readonly string[] = ["emergency"];
+export const FEATURES: readonly string[] = ["answer_v2", "emergency"];
 /** Changes when there is something new to report. */
 export const SELF_REPORT = `${APP_BUILD} ${FEATURES.join(" ")}`;
 

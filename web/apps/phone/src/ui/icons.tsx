@@ -28,6 +28,13 @@ const PATHS = {
   renew: "M19.5 12a7.5 7.5 0 1 1-2.4-5.5l2.4 2.2M19.5 4.5v4.2h-4.2",
   offline: "M4 4l16 16M8.5 15.8a5 5 0 0 1 5.4-.9M5.5 12.2a10 10 0 0 1 4.3-2.2M14.5 10.1c1.6.4 3 1.1 4 2.1M12 19h.01",
   close: "m7 7 10 10M17 7 7 17",
+  plus: "M12 4v16M4 12h16",
+  more: "M5.5 12h.01M12 12h.01M18.5 12h.01",
+  words: "M5 5.5h14v10h-7l-4 3.5v-3.5H5zM8.5 9h7M8.5 12h4.5",
+  refused: "m6.5 6.5 11 11M17.5 6.5l-11 11",
+  down: "m5.5 9.5 6.5 6.5 6.5-6.5",
+  erase: "M20 6H9l-5 6 5 6h11zM11.5 9.5l5 5M16.5 9.5l-5 5",
+  hold: "M8 12V6.5a1.5 1.5 0 0 1 3 0V11m0-6a1.5 1.5 0 0 1 3 0v6m0-4.5a1.5 1.5 0 0 1 3 0V15c0 3.5-2 5.5-5.2 5.5-2.6 0-4-1.2-5-3.2L5 14a1.5 1.5 0 0 1 2.6-1.5L8.5 14",
   search: "m15.5 15.5 4.5 4.5M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13z",
 } as const;
 
@@ -35,7 +42,7 @@ export type IconName = keyof typeof PATHS;
 
 export function Icon({ name }: { name: IconName }) {
   return (
-    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+    <svg class="icon" data-icon={name} viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
   );

@@ -100,7 +100,7 @@ function Tabs() {
           <TabLink key={name} tab={name} isCurrent={name === tab} count={counts[name] ?? 0} />
         ))}
       </nav>
-      <main class="screen">
+      <main class={tab === "questions" ? "screen asking" : "screen"}>
         <header class="top">
           {isWithin && (
             <a class="back" href={hrefOf(tab)}>
@@ -111,7 +111,7 @@ function Tabs() {
           <LinkStatus />
         </header>
         <Banners isAnswering={tab === "questions"} />
-        {tab === "questions" && <Questions focusId={part} />}
+        {tab === "questions" && <Questions linkedId={part} />}
         {tab === "inbox" && <Inbox focusId={part} />}
         {tab === "history" && <History openKey={part} />}
         {tab === "settings" && <Settings part={part} />}

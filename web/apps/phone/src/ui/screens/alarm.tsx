@@ -5,7 +5,6 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../../i18n/index.ts";
 import { sourceName } from "../../items/outcome.ts";
 import { Ringer } from "../../platform/sound.ts";
-import { SenderAvatar } from "../avatar.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
 import { MessageText } from "../message.tsx";
@@ -59,7 +58,9 @@ function Emergency({ emergency }: { emergency: NoteOf<"emergency"> }) {
       <div class="ring-middle">
         <Bell />
         <p class="ring-from">
-          <SenderAvatar source={emergency.source} />
+          <span class="avatar" aria-hidden="true">
+            {Array.from(name)[0]?.toLocaleUpperCase()}
+          </span>
           <strong>
             <Name text={name} />
           </strong>

@@ -1,15 +1,11 @@
-/** Notifications, documents, reminders, new tokens and what other phones changed of senders, newest first. */
+/** Notifications, documents, reminders and new tokens, newest first. */
 
-import { type AlarmLife, isAlarm, isDemanding, lifeOf, type NoteOf, visibleText } from "@reflecto/core";
+import { isAlarm, isDemanding, lifeOf, type NoteOf } from "@reflecto/core";
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Key, t } from "../../i18n/index.ts";
 import { sourceName } from "../../items/outcome.ts";
-import { changeWords } from "../../items/senders.ts";
 import { inbox, type NoteItem } from "../../state/lists.ts";
-import { isMuted } from "../../state/tokens.ts";
-import { SenderAvatar } from "../avatar.tsx";
-import { CopyButton, Empty, WorkButton } from "../controls.tsx";
+import { CopyButton, Empty } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { MessageText } from "../message.tsx";
@@ -26,8 +22,8 @@ export function Inbox({ focusId }: { focusId: string | null }) {
   });
   if (items.length === 0) {
     return (
-      <Empty icon="inbox" title={t("inbox.empty")}>
-        {t("inbox.empty.hint")}
+      <Empty icon="inbox" title="All quiet">
+        Notifications, documents and reminders from your scripts land here.
       </Empty>
     );
   }
@@ -46,7 +42,6 @@ const ICONS: Partial<Record<NoteItem["type"], IconName>> = {
   ring: "bell",
   emergency: "alert",
   "token.created": "key",
-  "token.changed": "key",
 };
 
 export function NoteCard({ item, isFresh, isFocused }: { item: NoteItem; isFresh?: boolean; isFocused?: boolean }) {
@@ -61,13 +56,10 @@ export function NoteCard({ item, isFresh, isFocused }: { item: NoteItem; isFresh
     <article ref={card} class={`card note ${priority} ${isFocused ? "focused" : ""}`}>
       <header class="card-head">
         <p class="from">
-          <SenderAvatar source={item.source} isSmall />
-          {isFresh && <span class="dot live" title={t("inbox.new")} />}
+          {isFresh && <span class="dot live" title="New" />}
           {icon && <Icon name={icon} />}
           <Name text={sourceName(item.source)} />
-          {(priority === "high" || priority === "urgent") && (
-            <span class="priority">{t(priority === "high" ? "priority.high" : "priority.urgent")}</span>
-          )}
+          {(priority === "high" || priority === "urgent") && <span class="priority">{priority}</span>}
         </p>
         <When ts={sentAt(item)} now={app.now()} />
       </header>
@@ -93,22 +85,20 @@ function NoteBody({ item }: { item: NoteItem }) {
     case "reminder":
       return (
         <>
-          <Title text={item.payload.title ?? t("inbox.reminder")} />
+          <Title text={item.payload.title ?? "Reminder"} />
           <Paragraph text={item.payload.message} />
-          {item.payload.late && <p class="aside">{t("inbox.reminder.late")}</p>}
+          {item.payload.late && <p class="aside">Late: the server was not running at its time.</p>}
         </>
       );
     case "ring":
       return (
         <>
-          <Title text={t("history.rang")} />
+          <Title text="Rang" />
           {item.payload.message && <Paragraph text={item.payload.message} />}
         </>
       );
     case "token.created":
       return <NewTokenNote payload={item.payload} />;
-    case "token.changed":
-      return <ChangeNote change={item} />;
   }
 }
 
@@ -136,7 +126,7 @@ function Notification({ payload, from }: { payload: PayloadOf<"notification">; f
       {payload.title && <Title text={payload.title} />}
       {payload.markdown ? <Markdown text={payload.message} /> : <MessageText payload={payload} from={from} />}
       {payload.tags.length > 0 && (
-        <ul class="tags" aria-label={t("inbox.tags")}>
+        <ul class="tags" aria-label="Tags">
           {payload.tags.map((tag) => (
             <li key={tag}>
               <Name text={tag} />
@@ -171,15 +161,20 @@ function EmergencyNote({ emergency }: { emergency: NoteOf<"emergency"> }) {
         </div>
       )}
       <p class={isOn ? "verdict late" : "verdict"}>
-        {isOn && t("emergency.nobody", { time: timeOf(payload.expires_at) })}
-        {state === "ending" && t("emergency.kept")}
-        {state === "over" && by && t("emergency.acknowledged_on", { device: visibleText(by, { keepLines: false }) })}
-        {state === "over" && !by && t(ENDINGS[outcome ?? "expired"])}
+        {isOn && `Nobody has acknowledged it. Silent here; elsewhere it goes on until ${timeOf(payload.expires_at)}.`}
+        {state === "ending" && "Acknowledge · kept, and sent later"}
+        {state === "over" && ENDINGS[outcome ?? "expired"]}
+        {by && (
+          <>
+            {" on "}
+            <Name text={by} />
+          </>
+        )}
       </p>
       {isOn && app.isPhone && (
         <div class="links">
           <button type="button" class="button primary" onClick={() => app.end(emergency)}>
-            {t("emergency.acknowledge")}
+            Acknowledge
           </button>
         </div>
       )}
@@ -187,12 +182,12 @@ function EmergencyNote({ emergency }: { emergency: NoteOf<"emergency"> }) {
   );
 }
 
-const ENDINGS: Readonly<Record<NonNullable<AlarmLife["outcome"]>, Key>> = {
-  acknowledged: "emergency.acknowledged",
-  cancelled: "emergency.cancelled",
-  expired: "emergency.expired",
-  stopped: "emergency.acknowledged",
-};
+const ENDINGS = {
+  acknowledged: "Acknowledged",
+  cancelled: "Emergency cancelled by its sender",
+  expired: "Emergency, nobody acknowledged it in time",
+  stopped: "Stopped",
+} as const;
 
 let loadedMarkdown: ComponentType<{ text: string }> | null = null;
 
@@ -224,9 +219,9 @@ function Document({ payload }: { payload: PayloadOf<"document"> }) {
       </details>
       <div class="links">
         <button type="button" class="button" onClick={() => save(payload.filename, payload.content)}>
-          <Icon name="save" /> {t("inbox.save")}
+          <Icon name="save" /> Save
         </button>
-        <CopyButton text={payload.content} label={t("inbox.copy_text")} />
+        <CopyButton text={payload.content} label="Copy text" />
       </div>
     </>
   );
@@ -236,35 +231,14 @@ function NewTokenNote({ payload }: { payload: PayloadOf<"token.created"> }) {
   const app = useApp();
   return (
     <>
-      <Title text={t("history.token", { name: visibleText(payload.label) })} />
-      <Paragraph text={t("inbox.token.hint")} />
+      <Title text={`Token “${payload.label}”`} />
+      <Paragraph text="Copy it to where it is needed, then erase it here." />
       <div class="links">
-        <CopyButton text={payload.token} label={t("token.copy")} />
+        <CopyButton text={payload.token} label="Copy token" />
         <button type="button" class="button small" onClick={() => app.eraseToken(payload.id)}>
-          {t("inbox.token.erase")}
+          Erase it here
         </button>
       </div>
-    </>
-  );
-}
-
-/** What another phone has made of a sender; its mute ends here with one tap. */
-function ChangeNote({ change }: { change: NoteOf<"token.changed"> }) {
-  const app = useApp();
-  const { token_id, by } = change.payload;
-  const until = app.senders[token_id]?.mutedUntil ?? null;
-  const canUnmute = change.payload.muted_until != null && isMuted(until, app.now()) && app.isPhone;
-  return (
-    <>
-      {changeWords(change).map((words) => (
-        <Title key={words} text={words} />
-      ))}
-      <Paragraph text={t("sender.by", { device: visibleText(by, { keepLines: false }) })} />
-      {canUnmute && (
-        <div class="links">
-          <WorkButton work={() => app.changeToken(token_id, { muted_until: null })}>{t("tokens.unmute")}</WorkButton>
-        </div>
-      )}
     </>
   );
 }

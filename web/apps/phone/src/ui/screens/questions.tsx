@@ -1,141 +1,137 @@
-/** What waits for an answer. Cards keep their place while they are on the screen, also when they are over. */
+/** What waits for an answer: one question in focus, with its answers at the thumb, and what else waits or just ended. */
 
-import { countdown, isOver, type Question } from "@reflecto/core";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { outcomeOf, sourceName } from "../../items/outcome.ts";
+import type { Item, Question } from "@reflecto/core";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { t } from "../../i18n/index.ts";
+import { sourceName } from "../../items/outcome.ts";
+import { chosenFocus, type Focus, focusAt, NO_FOCUS, neighbourOf } from "../../state/focus.ts";
 import { questions } from "../../state/lists.ts";
+import { memoryOf, recentlyOver, waitingQuestions } from "../../state/sitting.ts";
 import { Empty } from "../controls.tsx";
 import { useApp, useTick } from "../hooks.ts";
-import { Icon } from "../icons.tsx";
-import { isTooSoon, useAppearance } from "../tap-guard.ts";
-import { Name, Visible, When } from "../text.tsx";
+import { Key } from "../question/answers.tsx";
+import { Dock } from "../question/dock.tsx";
+import { FoldsContext, useFoldState } from "../question/folds.ts";
+import { useQuestionKeys } from "../question/keys.ts";
+import { OverLines } from "../question/over.tsx";
+import { TITLE_ID } from "../question/sheet.tsx";
+import { QuestionView } from "../question/view.tsx";
+import { WaitingRows } from "../question/waiting.tsx";
 
-/** From here on the remaining time asks for attention. */
-const HURRY_SECONDS = 60;
-/** Beyond this it is read rather than glanced at, in smaller type. */
-const LONG_QUESTION_CHARS = 180;
-/** Labels up to this long stand side by side, two of them. */
-const SHORT_LABEL_CHARS = 16;
+/** So many lines of what just ended are shown. */
+const OVER_LINES = 2;
 
-export function Questions({ focusId }: { focusId: string | null }) {
+/** `linkedId`: the question that a link or a notification led to. */
+export function Questions({ linkedId }: { linkedId: string | null }) {
   const app = useApp();
-  const all = questions(app.items, app.now());
-  const seen = useRef(new Set<string>());
-  for (const question of all) if (!isOver(question.phase) || question.id === focusId) seen.current.add(question.id);
-  const shown = all.filter((question) => seen.current.has(question.id));
-  useTick(shown.some((question) => !isOver(question.phase)));
-  if (shown.length === 0) {
-    return (
-      <Empty icon="questions" title="Nothing to decide">
-        When a script or an agent asks you something, it appears here and as a notification.
-      </Empty>
-    );
-  }
+  const now = app.now();
+  const waiting = waitingQuestions(app.items, now);
+  const over = recentlyOver(app.items, now);
+  useTick(waiting.length + over.length > 0);
+  const { focusId, choose } = useFocus(linkedId, app.items, waiting, now);
+  const question = questions(app.items, now).find(({ id }) => id === focusId);
+  useQuestionKeys((step) => choose(neighbourOf(focusId, waiting, step)));
+  const ended = over.filter(({ id }) => id !== focusId).slice(0, OVER_LINES);
   return (
-    <div class="cards">
-      {shown.map((question) => (
-        <QuestionCard key={question.id} question={question} isFocused={question.id === focusId} />
-      ))}
-    </div>
+    <>
+      <p class="visually-hidden" role="status">
+        <Announcement waiting={waiting} />
+      </p>
+      {question ? (
+        <InFocus key={question.id} question={question} waiting={waiting} ended={ended} onChoose={choose} />
+      ) : (
+        <div class="asked">
+          <Empty icon="questions" title={t("question.empty")}>
+            {t("question.empty.hint")}
+          </Empty>
+          <OverLines questions={ended} />
+        </div>
+      )}
+    </>
   );
 }
 
-function QuestionCard({ question, isFocused }: { question: Question; isFocused: boolean }) {
-  const app = useApp();
-  const card = useRef<HTMLElement>(null);
-  const titleId = `question-${question.id}`;
-  const isAnswerable = !isOver(question.phase);
-  const isLong = question.payload.question.length > LONG_QUESTION_CHARS;
-  useEffect(() => {
-    if (isFocused) card.current?.scrollIntoView({ block: "nearest" });
-  }, [isFocused]);
-  return (
-    <article ref={card} class={`card question ${question.phase}`} aria-labelledby={titleId}>
-      <header class="card-head">
-        <Asker name={sourceName(question.source)} />
-        {isAnswerable ? <TimeLeft question={question} now={app.now()} /> : <When ts={question.ts} now={app.now()} />}
-      </header>
-      <h2 id={titleId} class={isLong ? "question-text long" : "question-text"} dir="auto">
-        <Visible text={question.payload.question} />
-      </h2>
-      <AnswerArea question={question} />
-    </article>
-  );
-}
-
-function Asker({ name }: { name: string }) {
-  return (
-    <p class="asker">
-      <span class="avatar" aria-hidden="true">
-        {Array.from(name)[0]?.toLocaleUpperCase()}
-      </span>
-      <span>
-        <Name text={name} /> <span class="asks">asks</span>
-      </span>
-    </p>
-  );
-}
-
-function TimeLeft({ question, now }: { question: Question; now: number }) {
-  const total = Math.max(1, question.payload.expires_at - question.ts);
-  const left = Math.max(0, question.payload.expires_at - now);
-  const isHurried = left <= HURRY_SECONDS;
-  return (
-    <p class={isHurried ? "time-left hurried" : "time-left"}>
-      <svg viewBox="0 0 20 20" class="clock" aria-hidden="true">
-        <circle cx="10" cy="10" r="8" class="clock-face" />
-        <circle cx="10" cy="10" r="8" class="clock-left" pathLength="1" stroke-dasharray={`${left / total} 1`} />
-      </svg>
-      <span role="timer">
-        {countdown(left)} <span class="visually-hidden">left</span>
-      </span>
-    </p>
-  );
-}
-
-function AnswerArea({ question }: { question: Question }) {
-  const app = useApp();
-  const [isBusy, setBusy] = useState(false);
-  const appearance = useAppearance();
-  const outcome = outcomeOf(question, app.trouble === null);
-  const { choices } = question.payload;
-  const isTwo = choices.length === 2 && choices.every((label) => Array.from(label).length <= SHORT_LABEL_CHARS);
-
-  const answer = async (event: MouseEvent, index: number) => {
-    if (isBusy || isTooSoon(appearance, event)) return;
-    setBusy(true);
-    await app.answer(question, index);
-    setBusy(false);
+/** Which question is looked at, and how a person chooses another. */
+function useFocus(linkedId: string | null, items: readonly Item[], waiting: readonly Question[], now: number) {
+  const focus = useRef<Focus>(NO_FOCUS);
+  const followed = useRef<string | null>(null);
+  const [, redraw] = useState(0);
+  const all = questions(items, now);
+  const choose = (id: string | null) => {
+    if (id === null) return;
+    focus.current = chosenFocus(id, all);
+    redraw((count) => count + 1);
   };
+  if (linkedId !== null && linkedId !== followed.current) focus.current = chosenFocus(linkedId, all);
+  followed.current = linkedId;
+  focus.current = focusAt(focus.current, all, waiting, now);
+  return { focusId: focus.current.id, choose };
+}
 
+interface InFocusProps {
+  question: Question;
+  waiting: readonly Question[];
+  ended: readonly Question[];
+  onChoose: (id: string | null) => void;
+}
+
+function InFocus({ question, waiting, ended, onChoose }: InFocusProps) {
+  const app = useApp();
+  const sheet = useRef<HTMLElement>(null);
+  const folds = useFoldState(question);
+  const memory = memoryOf(app.items, question, app.now());
+  const others = waiting.filter(({ id }) => id !== question.id);
+  useKeptFocus();
   return (
-    <div class="answer-area">
-      {/* The buttons keep their room under the result, so that nothing moves. */}
-      <div class={isTwo ? "choices two" : "choices"} role="group" aria-label="Your answer" inert={outcome !== null}>
-        {choices.map((label, index) => (
-          <button
-            key={label}
-            type="button"
-            class={index === 0 ? "choice first" : "choice"}
-            aria-disabled={isBusy}
-            onClick={(event) => answer(event, index)}
-          >
-            <span dir="auto">
-              <Visible text={label} keepLines={false} />
-            </span>
-          </button>
-        ))}
-      </div>
-      <div class={outcome ? `result ${outcome.tone}` : "result none"} role="status">
-        {outcome && (
-          <>
-            <span class="result-icon">
-              <Icon name={outcome.tone === "done" ? "check" : outcome.tone === "over" ? "over" : "late"} />
-            </span>
-            <span dir="auto">{outcome.text}</span>
-          </>
-        )}
-      </div>
-    </div>
+    <FoldsContext.Provider value={folds.context}>
+      <section ref={sheet} class="asked" aria-label={t("tab.questions")}>
+        <QuestionView question={question} memory={memory} now={app.now()} />
+      </section>
+      <OverLines questions={ended} />
+      <Dock question={question} memory={memory} others={others} sheet={sheet} folds={folds} onChoose={onChoose} />
+      <aside class="beside" aria-label={t("waiting.list", { count: waiting.length })}>
+        <h2>{others.length > 0 ? t("waiting.list", { count: waiting.length }) : t("waiting.none")}</h2>
+        {others.length > 0 && <WaitingRows questions={waiting} focusId={question.id} onChoose={onChoose} />}
+        <OverLines questions={ended} />
+        <p class="fine">
+          <Key name="1" /> – <Key name={question.payload.choices.length} /> {t("keys.answer")}
+        </p>
+        <p class="fine">
+          <Key name="J" /> <Key name="K" /> {t("keys.move")}
+        </p>
+      </aside>
+    </FoldsContext.Provider>
   );
+}
+
+/** Where the button that had the focus is gone, the next question has it: nobody on a keyboard is sent back to the top. */
+function useKeptFocus(): void {
+  useLayoutEffect(() => {
+    const title = document.getElementById(TITLE_ID);
+    if (isFocusLost) title?.focus({ preventScroll: true });
+    isFocusLost = false;
+    scrollTo({ top: 0 });
+    return () => {
+      isFocusLost = (document.activeElement?.closest(".dock, .asked") ?? null) !== null;
+    };
+  }, []);
+}
+
+let isFocusLost = false;
+
+/** The newest one that came while this screen was looked at, said once. */
+function Announcement({ waiting }: { waiting: readonly Question[] }) {
+  const known = useRef<Set<string> | null>(null);
+  const [said, say] = useState("");
+  useEffect(() => {
+    const isStart = known.current === null;
+    const seen = known.current ?? new Set<string>();
+    const newest = waiting.filter(({ id }) => !seen.has(id)).at(-1);
+    for (const { id } of waiting) seen.add(id);
+    known.current = seen;
+    if (newest && !isStart) {
+      say(t("question.came", { name: sourceName(newest.source), question: newest.payload.question }));
+    }
+  });
+  return said;
 }

@@ -2,13 +2,14 @@
 
 import { type TokenState, type UpdateTokenRequest, visibleText } from "@reflecto/core";
 import { useState } from "preact/hooks";
+import { dayOf, timeOf } from "../../i18n/dates.ts";
 import { type Key, t } from "../../i18n/index.ts";
-import { untilWords } from "../../items/senders.ts";
-import { isMuted, MUTES, type Mute, mutedUntil } from "../../state/tokens.ts";
+import { isMuted } from "../../state/tokens.ts";
 import { Avatar, COLOURS, type Colour, colourOf } from "../avatar.tsx";
 import { ConfirmButton, Problem, WorkButton } from "../controls.tsx";
 import { messageOf, useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
+import { MuteChoices } from "../mute-choices.tsx";
 import { Name, whenOf } from "../text.tsx";
 
 interface TokenProps {
@@ -50,14 +51,15 @@ export function TokenRow({ token, onChanged }: TokenProps) {
 function useChange({ token, onChanged }: TokenProps): (changes: UpdateTokenRequest) => Promise<void> {
   const app = useApp();
   return async (changes) => {
-    await app.changeToken(token.id, changes);
+    await app.session?.api.updateToken(token.id, changes);
     await onChanged();
   };
 }
 
 function mutedWords({ muted_until: until }: TokenState, now: number): string {
   if (typeof until !== "number") return t("tokens.muted");
-  return t("tokens.muted_until", { time: untilWords(until, now) });
+  const isToday = dayOf(until, now) === t("day.today");
+  return t("tokens.muted_until", { time: isToday ? timeOf(until) : `${dayOf(until, now)}, ${timeOf(until)}` });
 }
 
 const SCOPE_COUNT = 5;
@@ -77,13 +79,6 @@ function Use({ token }: { token: TokenState }) {
   );
 }
 
-const MUTE_WORDS: Readonly<Record<Mute, Key>> = {
-  quarter: "tokens.mute.quarter",
-  hour: "tokens.mute.hour",
-  tomorrow: "tokens.mute.tomorrow",
-  forever: "tokens.mute.forever",
-};
-
 function Panel({ token, onChanged }: TokenProps) {
   const app = useApp();
   const change = useChange({ token, onChanged });
@@ -92,17 +87,7 @@ function Panel({ token, onChanged }: TokenProps) {
     <div class="token-panel">
       <RenameForm token={token} onChanged={onChanged} />
       <ColourChoice token={token} onChanged={onChanged} />
-      <fieldset class="mutes">
-        <legend>{t("tokens.mute")}</legend>
-        <small>{t("tokens.mute.hint")}</small>
-        <div class="row">
-          {MUTES.map((mute) => (
-            <WorkButton key={mute} work={() => change({ muted_until: mutedUntil(mute, app.now()) })}>
-              {t(MUTE_WORDS[mute])}
-            </WorkButton>
-          ))}
-        </div>
-      </fieldset>
+      <MuteChoices onMute={(until) => change({ muted_until: until })} />
       <div class="row">
         <ConfirmButton
           label={t("tokens.refuse")}
