@@ -75,6 +75,8 @@ async def test_a_desktop_gets_no_prompt(server: RunningServer, sender: Program):
         ({"choices": ["Caf\u00e9", "Cafe\u0301"]}, "invalid_choices"),
         ({"choices": ["Approve", "Approve\u200b"]}, "invalid_choices"),
         ({"choices": ["Approve", "\u202eApprove"]}, "invalid_choices"),
+        ({"choices": ["Approve", "\u0410pprove"]}, "invalid_choices"),
+        ({"choices": ["Keep modem", "Deny", "Keep modern"]}, "invalid_choices"),
         ({"choices": ["Approve all", "Approve\u00a0 all"]}, "invalid_choices"),
         ({"choices": ["a", "\u2800\u200d"]}, "invalid_choices"),
         ({"question": "\u200b\u3164"}, "invalid_question"),

@@ -60,7 +60,7 @@ async def test_a_bad_field_is_named_and_nothing_changes(
     assert (await phone.call("GET", "/v1/tokens")).json() == before
 
 
-@pytest.mark.parametrize("twin", ["CI", "C\u200bI", " CI "])
+@pytest.mark.parametrize("twin", ["CI", "C\u200bI", " CI ", "\u0421\u0406"])
 async def test_no_two_tokens_of_an_owner_look_the_same_by_name(phone: DeviceActor, sender: Program, twin: str):
     await phone.new_token("CI")
     made = await phone.call("POST", "/v1/tokens", json={"label": twin})

@@ -16,6 +16,7 @@ OF_THE_SERVER = {
     "sqlite3",
     "segno",
     "jinja2",
+    "homoglyph",
     "reflecto.api",
     "reflecto.core",
     "reflecto.store",

@@ -1,5 +1,6 @@
 """`add_token`, `find_token`, `list_tokens`, `revoke_token`."""
 
+import pytest
 from msgspec.structs import replace
 
 from reflecto.core.model import TokenChanges
@@ -122,10 +123,11 @@ async def test_a_phone_that_was_removed_meanwhile_changes_nothing(store: Store):
     assert result == ChangeResult(Change.PHONE_REMOVED)
 
 
-async def test_two_tokens_that_look_the_same_are_not_both_kept(store: Store):
+@pytest.mark.parametrize("label", ["C\u200bI", "\u0421I", "Cl"])
+async def test_two_tokens_that_look_the_same_are_not_both_kept(store: Store, label: str):
     phone, _ = await found_owner(store)
     assert await store.add_token(make_token(phone.owner_id, label="CI")) is Addition.ADDED
-    twin = make_token(phone.owner_id, label="C\u200bI")
+    twin = make_token(phone.owner_id, label=label)
     assert await store.add_token(twin) is Addition.LABEL_TAKEN
     assert await store.find_token(twin.hash) is None
 

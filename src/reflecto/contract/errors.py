@@ -43,7 +43,7 @@ INVALID_CHOICES: Final = _row(
     400,
     f"choices must be {limits.CHOICES_MIN} to {limits.CHOICES_MAX} different labels of 1 to "
     f"{limits.CHOICE_MAX_CHARS} characters, none of them blank",
-    _FIX_FIELD,
+    "Fix the field. Labels count as equal where a person cannot tell them apart (a Cyrillic letter in one of them).",
 )
 INVALID_EXPIRES_IN: Final = _row(
     "invalid_expires_in",

@@ -21,7 +21,7 @@ _JOINER: Final = "\u200d"
 _NON_JOINER: Final = "\u200c"
 _KEYCAP: Final = "\u20e3"
 _TAB: Final = "    "
-MARKS_MAX: Final = 6  # on one letter; the languages that stack most, Tibetan and pointed Hebrew, need as many
+MARKS_MAX: Final = 4  # on one letter: as many as pointed Hebrew needs with its accents; a flood covers other lines
 # In these scripts joiners and non-joiners choose between forms of letters: they are spelling, not tricks.
 _JOINING: Final = (range(0x0600, 0x0780), range(0x0860, 0x0E00))
 _PICTOGRAPHS: Final = (
@@ -64,7 +64,7 @@ def visible(text: str, *, keep_lines: bool = False) -> str:
     """Return `text` with every control, invisible and bidirectional character written out by its code point.
 
     With `keep_lines` line breaks stay and a tab is four spaces; without, for names, both are written out. Joiners and
-    style selectors stay where they make one sign or are spelling, and of the marks on one letter the first six.
+    style selectors stay where they make one sign or are spelling, and of the marks on one letter the first four.
     """
     if keep_lines:
         text = text.replace("\r\n", "\n").replace("\t", _TAB)

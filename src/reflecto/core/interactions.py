@@ -60,6 +60,7 @@ from reflecto.core.events import (
     QUESTION_NUMBER_WRONG,
     QUESTION_WITHDRAWN,
 )
+from reflecto.core.labels import check_choices
 from reflecto.core.model import Delivery, Device, Interaction, Record, Tap
 from reflecto.core.muting import refuse_if_muted, sender_muted
 from reflecto.core.ports.store import Store
@@ -132,11 +133,12 @@ class Interactions:
     async def ask(self, sender: Sender, request: CreateInteractionRequest) -> Asked:
         """Store the question and queue its prompts, once.
 
-        Raises: ApiError `scope_denied`, `priority_capped`, `rate_limit_exceeded`, `sender_muted`,
+        Raises: ApiError `scope_denied`, `priority_capped`, `invalid_choices`, `rate_limit_exceeded`, `sender_muted`,
         `too_many_pending`, `no_phone_device`, `phone_app_outdated`, `queue_full`. A repeat is found before the last
         five and counts as a burst only. A phone whose queue is full is not asked while another one is.
         """
         sender.require("ask", "high")
+        await check_choices(request.choices)
         async with self._quotas.spend_burst(sender.token):
             for _ in range(SEALING_ATTEMPTS):
                 now = self._clock.now()

@@ -39,6 +39,7 @@ from reflecto.core.devices import require_phone
 from reflecto.core.emergencies import Emergencies
 from reflecto.core.events import TOKEN_CHANGED, TOKEN_CREATED, TOKEN_REVOKED
 from reflecto.core.interactions import Interactions
+from reflecto.core.labels import load_lookalikes
 from reflecto.core.last_seen import LastSeen
 from reflecto.core.model import FOREVER, Delivery, Device, Token, TokenChanges
 from reflecto.core.ports.store import Store, StoreUnavailableError
@@ -151,6 +152,7 @@ class Tokens:
         `invalid_token` if the device was removed meanwhile.
         """
         require_phone(device)
+        await load_lookalikes()
         colours = [each.colour for each in await self._store.list_tokens(device.owner_id)]
         token, reply = new_token(device.owner_id, request, self._clock.now(), next_colour(colours))
 
@@ -181,6 +183,7 @@ class Tokens:
         found = next((token for token in tokens if token.id == token_id), None)
         if found is None:
             raise ApiError(NOT_FOUND)
+        await load_lookalikes()
         now = self._clock.now()
         muted_until = FOREVER if isinstance(request.muted_until, str) else request.muted_until
         notices = await self._notices(device, found, request, now)

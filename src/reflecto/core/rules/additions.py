@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from reflecto.contract.limits import EMERGENCIES_MAX_PER_OWNER, REMINDERS_MAX_PER_OWNER, TOKENS_MAX_PER_OWNER
+from reflecto.core.rules.lookalikes import is_taken
 from reflecto.core.rules.outcomes import Addition
-from reflecto.core.rules.senders import is_label_taken
 
 
 def judge_token(label: str, others: Collection[str], *, is_maker_there: bool) -> Addition:
@@ -13,7 +13,7 @@ def judge_token(label: str, others: Collection[str], *, is_maker_there: bool) ->
         return Addition.TOO_MANY
     if not is_maker_there:
         return Addition.REVOKED
-    return Addition.LABEL_TAKEN if is_label_taken(label, others) else Addition.ADDED
+    return Addition.LABEL_TAKEN if is_taken(label, others) else Addition.ADDED
 
 
 def judge_reminder(waiting: int, *, is_token_live: bool) -> Addition:

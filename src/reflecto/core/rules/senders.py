@@ -6,14 +6,9 @@ from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
 from reflecto.contract.tokens import COLOURS, Colour
-from reflecto.contract.visibility import seen_of
 from reflecto.core.model import Token, TokenChanges
+from reflecto.core.rules.lookalikes import is_taken
 from reflecto.core.rules.outcomes import Change, ChangeResult
-
-
-def is_label_taken(label: str, others: Collection[str]) -> bool:
-    """Tell whether a person could take `label` for one of the `others`: the rule that keeps choices apart."""
-    return seen_of(label) in {seen_of(each) for each in others}
 
 
 def judge_change(token: Token | None, changes: TokenChanges, others: Collection[str]) -> ChangeResult:
@@ -22,7 +17,7 @@ def judge_change(token: Token | None, changes: TokenChanges, others: Collection[
         return ChangeResult(Change.NO_TOKEN)
     given = {name: value for name, value in asdict(changes).items() if value is not UNSET}
     changed = replace(token, **given)
-    if changed.label != token.label and is_label_taken(changed.label, others):
+    if changed.label != token.label and is_taken(changed.label, others):
         return ChangeResult(Change.LABEL_TAKEN)
     return ChangeResult(Change.CHANGED, changed)
 

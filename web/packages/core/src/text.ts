@@ -14,8 +14,8 @@ const UNASSIGNED = /[\p{Co}\p{Cn}]/u;
 const SPACE = /\p{Zs}/u;
 const WHITE = /\p{White_Space}/u;
 const MARK = /[\p{Mn}\p{Me}]/u;
-/** On one letter; the languages that stack most, Tibetan and pointed Hebrew, need as many. */
-const MARKS_MAX = 6;
+/** On one letter: as many as pointed Hebrew needs with its accents; a flood covers other lines. */
+const MARKS_MAX = 4;
 const PICTOGRAPH =
   /[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\u{1f000}-\u{1faff}]/u;
 const KEYCAP_BASE = /^[0-9#*]$/;
