@@ -217,6 +217,24 @@ def ugly_hooks() -> Iterator[Ugly]:
         ).encode(),
         caller="test",
     )
+    bash = asks.replace("Write", "Bash")
+    for name, text in (
+        ("spaces", NO_BREAK_SPACE * 90_000),
+        ("lines of spaces", f"{NO_BREAK_SPACE}\n" * 45_000),
+        ("controls that nearly fit", "\x01" * 49_000),
+    ):
+        inside = json.dumps({f"field {number}": text for number in range(7)})
+        yield Ugly(endpoint, f"fields of {name}", f"{{{bash}{inside}}}".encode(), caller="test")
+        yield Ugly(
+            endpoint, f"a command of {name}", f"{{{bash}{json.dumps({'command': text})}}}".encode(), caller="test"
+        )
+    short = ",".join(f'"{NO_BREAK_SPACE * 20}{number}":"{NO_BREAK_SPACE * 80}"' for number in range(9_000))
+    yield Ugly(endpoint, "9,000 short fields", f"{{{bash}{{{short}}}}}".encode(), caller="test")
+    patch = "*** Begin Patch\\n*** Add File: a\\n+"
+    patches = filled(
+        f'{{{bash.replace("Bash", "apply_patch")}{{"command":"{patch}', "a\\n+", bound, '\\n*** End Patch"}}'
+    )
+    yield Ugly(endpoint, "a patch of short lines", patches, caller="test")
     edits = ',{"old_string":"a","new_string":"b"}'
     yield Ugly(endpoint, "edits", filled("{" + asks + '{"edits":[{}', edits, bound, "]}}"), caller="test")
     for name in ("tool_name", "agent_type", "cwd"):
@@ -323,6 +341,12 @@ def ugly_small() -> Iterator[Ugly]:
         for grown in fields:
             spaces = json.dumps({**fields, grown: NO_BREAK_SPACE * 5_000}).encode()
             yield Ugly(endpoint, f"{grown} of spaces", spaces, caller=caller)
+    answer = f"POST /v1/interactions/{QUESTION}/answer"
+    comment = (
+        '{"choice_index":0,"answered_at":1,"v":2,"number":"07","comment":{"salt":"0rJ9tB0vTzqYxk3n1m2c4A","text":"'
+    )
+    for name, piece in (("spaces", NO_BREAK_SPACE), ("joiners", "\\u200d"), ("letters", "x")):
+        yield Ugly(answer, f"a comment of {name}", filled(comment, piece, bound, '"}}'), caller="device")
     yield Ugly("POST /v1/interactions", "question of joiners", filled('{"question":"', "\u200d", bound, '"}'))
     yield Ugly("POST /v1/interactions", "choices", filled('{"question":"q","choices":["a"', ',"a"', bound, "]}"))
     yield Ugly("POST /v1/reminders", "names", named_devices('{"message":"m","at":4000000000,"device":"', bound))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from reflecto.agents.edits import COUNTED_WITHIN, FileChange, changed_file
+from reflecto.agents.edits import COUNTED_WITHIN, DIFF_MAX_CHARS, FileChange, changed_file
 from reflecto.agents.long_texts import LongText, diff_block, patch_block, text_block
 from reflecto.agents.patches import FilePatch, read_patch
 from reflecto.agents.places import short_file, short_folder
@@ -91,6 +91,8 @@ def _change(change: FileChange, place: Place) -> Content:
 
 
 def _patch(given: Mapping[str, Any], place: Place) -> Content | None:
+    if len(given["command"]) > DIFF_MAX_CHARS:  # nor can it be shown whole
+        return None
     files = read_patch(given["command"])
     if files is None:
         return None
