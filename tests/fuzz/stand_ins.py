@@ -44,6 +44,8 @@ class StandIns:
         token = caller.token
         if well_formed and "/pairings/{id}" in case.operation.path:
             token = self._invite(case, operation, caller)
+        elif well_formed and operation == "answerInteraction":
+            self._fill_answer(case)
         elif well_formed:
             self._fill_path(case, operation, caller)
         elif operation == "sendMessageByUrl" and ParameterLocation.PATH not in negated:
@@ -73,7 +75,6 @@ class StandIns:
             "getInteraction": self._question_of,
             "cancelInteraction": self._question_of,
             "simulateAnswer": self._question_of,
-            "answerInteraction": lambda _caller: self._question_of(self._phone.default_program()),
             "acknowledgeEmergency": lambda _caller: self._emergency_of(self._phone.default_program()),
             "deleteReminder": self._reminder_of,
             "removeDevice": lambda caller: caller.id,
@@ -82,6 +83,23 @@ class StandIns:
         if operation in makers:
             name = {"sendMessageByUrl": "token", "acknowledgeEmergency": "receipt"}.get(operation, "id")
             case.path_parameters[name] = makers[operation](caller)
+
+    def _fill_answer(self, case: Case[Any]) -> None:
+        """Put in a question of its own; where the answer brings more than a choice, one that asks for it; sign that."""
+        asker = self._phone.default_program()
+        body: dict[str, Any] = case.body if isinstance(case.body, dict) else {}
+        if not body.keys() & {"v", "number", "comment"}:
+            case.path_parameters["id"] = self._question_of(asker)
+            return
+        asking = asker.ask(f"Question {next(self._serial)}?", expires_in=60, confirm="number", comment="optional")
+        asked = self._server.do(asking).json()
+        digest = self._server.do(asker.read(asked["id"])).json()["digest"]
+        said = {"number": asked["confirm_number"], "comment": body.get("comment")}
+        signature = self._phone.sign_v2(
+            asked["id"], digest, body["choice_index"], answered_at=body["answered_at"], **said
+        )
+        body |= {"v": 2, "number": said["number"], "signature": signature}
+        case.path_parameters["id"] = asked["id"]
 
     def _invite(self, case: Case[Any], operation: str, phone: DeviceActor | Program) -> str:
         """Put an invitation's id into the path, taken to where the call is of use; return the token for the call."""
@@ -101,9 +119,6 @@ class StandIns:
 
     def _fill_body(self, body: dict[str, Any], operation: str, *, well_formed: bool) -> None:
         """Put in what exists; what breaks the schema is left as it is, but for its token and its time."""
-        if operation == "answerInteraction" and well_formed:  # what the question asked takes: it brought no more
-            for name in ("v", "number", "comment"):
-                body.pop(name, None)
         real: dict[str, Any] = {"token": next(self._programs).token}
         if operation == "enrollDevice" and well_formed:
             code = self._server.do(self._server.running.invite(new_owner=True))

@@ -30,6 +30,7 @@ NOT_IN_SCHEMAS = {
     "invalid_question": "nothing but invisible characters",
     "invalid_label": "nothing but invisible characters",
     "invalid_choice": "the choices are those of the question",
+    "invalid_comment": "characters are counted without the white space around them",
     "invalid_scopes": "a question has high priority, so `ask` needs a cap that allows that",
     "invalid_filename": "a device of Windows, or one of the rarer invisible characters",
     "invalid_message": "a form that names other fields only",
