@@ -163,6 +163,14 @@ export async function nameToken(page: Page, name = "Default"): Promise<void> {
   await page.getByRole("button", { name: "Go on" }).click();
 }
 
+/** Has a sender ask, and take it back, so that its next question is not its first on the phone in `page`. */
+export async function askOnce(server: Server, page: Page, token: string): Promise<void> {
+  const id = await server.ask(token, { question: "Is anybody there?" });
+  await page.waitForFunction(() => document.title.startsWith("("));
+  await server.call("DELETE", `/v1/interactions/${id}`, token);
+  await page.waitForFunction(() => document.title === "Reflecto");
+}
+
 /** Waits until a question is on the screen and its buttons take taps. */
 export async function settle(page: Page, question: string): Promise<void> {
   await page.getByRole("heading", { name: question }).waitFor();

@@ -3,7 +3,18 @@
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Browser, DESKTOP, deviceToken, enrol, launch, newPhone, type Page, PHONE, Server } from "./harness.ts";
+import {
+  askOnce,
+  type Browser,
+  DESKTOP,
+  deviceToken,
+  enrol,
+  launch,
+  newPhone,
+  type Page,
+  PHONE,
+  Server,
+} from "./harness.ts";
 
 import { type Shown, WorkerDriver } from "./worker-driver.ts";
 
@@ -96,6 +107,7 @@ test("a question on a locked phone, with what its notification really says", asy
   const token = (await enrol(page, await server.newOwner(), "Pixel 9")) as string;
   const ci = await makeToken(server, page, "CI");
   await page.evaluate(() => navigator.serviceWorker.ready);
+  await askOnce(server, page, ci);
   await page.goto("about:blank");
   await server.ask(ci, { question: "Deploy build 1481 to production?", expires_in: 600 });
   await driver.push('{"seq":1}');

@@ -62,7 +62,7 @@ test("a token is renamed and coloured for every device; a name that another has 
   await row.getByLabel("Name, on every device").fill("Release bot");
   await row.getByRole("button", { name: "Rename" }).click();
   const renamed = page.getByRole("listitem").filter({ hasText: "Release bot" });
-  await renamed.getByRole("radio", { name: "Rose" }).check({ force: true });
+  await renamed.getByRole("radio", { name: "Rose" }).click({ force: true });
   await renamed.locator(".token .sender-rose").waitFor();
   const { body } = await server.call("GET", "/v1/tokens", await deviceToken(page));
   expect(body.tokens).toContainEqual(expect.objectContaining({ label: "Release bot", colour: "rose" }));
@@ -79,6 +79,26 @@ test("a muted sender is turned away until it is unmuted with one tap", async () 
   await row.getByRole("button", { name: "Unmute" }).click();
   await row.getByText(/^Muted until/).waitFor({ state: "detached" });
   expect((await server.call("POST", "/v1/interactions", token, { question: "Go?" })).status).toBe(201);
+});
+
+test("another phone learns who muted a sender: its messages come silently there, and one tap ends it everywhere", async () => {
+  const second = await newPhone(browser);
+  await enrol(second.page, await server.invite(page), "Tablet");
+  await page.goto(`${server.url}/#/settings/tokens`);
+  await page.getByRole("button", { name: "Change Default" }).click();
+  await page.getByRole("button", { name: "For good" }).click();
+  await page.getByText("Muted", { exact: true }).waitFor();
+  await second.page.goto(`${server.url}/#/inbox`);
+  const entry = second.page.getByRole("article").filter({ hasText: "Default is muted" });
+  await entry.getByText("By Pixel.").waitFor();
+  await entry.getByRole("button", { name: "Unmute" }).click();
+  await entry.getByRole("button", { name: "Unmute" }).waitFor({ state: "detached" });
+  const { body } = await server.call("GET", "/v1/tokens", await deviceToken(page));
+  expect(body.tokens).toMatchObject([{ label: "Default", muted_until: null }]);
+  await page.goto(`${server.url}/#/inbox`);
+  await page.getByText("Default is no longer muted").waitFor();
+  await page.getByText("By Tablet.").waitFor();
+  await second.context.close();
 });
 
 test("all open questions of a sender are refused at once", async () => {

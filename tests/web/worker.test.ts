@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
+  askOnce,
   type Browser,
   type BrowserContext,
   deviceToken,
@@ -33,6 +34,7 @@ beforeEach(async () => {
   driver = new WorkerDriver(context, page, server.url);
   token = (await enrol(page, await server.newOwner(), "Pixel")) as string;
   await page.evaluate(() => navigator.serviceWorker.ready);
+  await askOnce(server, page, token);
   await page.goto(AWAY); // closed, as far as the app is concerned
   return async () => {
     await context.close();
@@ -117,6 +119,38 @@ test("a question too long for a notification has no buttons there: it is answere
   expect(await shown()).toMatchObject([{ actions: [], body: expect.stringContaining("Open to read it all") }]);
 });
 
+test("a sender's first question says so, and is looked at before its first choice can be tapped", async () => {
+  const phone = await newPhone(browser, { permissions: ["notifications"] });
+  const fresh = new WorkerDriver(phone.context, phone.page, server.url);
+  const first = (await enrol(phone.page, await server.newOwner(), "Pixel")) as string;
+  await phone.page.evaluate(() => navigator.serviceWorker.ready);
+  await phone.page.goto(AWAY);
+  await server.ask(first, DEPLOY);
+  await fresh.push('{"seq":1}');
+  await fresh.untilShown((all) => all.some(({ title }) => title === "Default asks, for the first time"));
+  expect((await fresh.shown()).find(({ title }) => title.startsWith("Default"))?.actions).toEqual(["Look", "Deny"]);
+  await phone.context.close();
+});
+
+test("a burst of one sender's messages is one notification that counts; another sender has its own", async () => {
+  const ci = await server.call("POST", "/v1/tokens", await deviceToken(worker()), { label: "CI" });
+  for (const build of [1, 2, 3]) {
+    await server.call("POST", "/v1/send", ci.body.token, { title: "Red", message: `Build ${build}` });
+    await pushNewest(true);
+    await untilShown((all) => all.some(({ body }) => body.includes(`Build ${build}`)));
+  }
+  await server.call("POST", "/v1/send", token, { message: "Backup done" });
+  await pushNewest(true);
+  await untilShown((all) => all.some(({ body }) => body === "Backup done"));
+  const notes = (await shown()).filter(({ tag }) => tag.startsWith("from:"));
+  expect(notes.map(({ title, body }) => [title, body]).sort()).toEqual([
+    ["CI: 3 messages", "Newest: Red: Build 3"],
+    ["Default", "Backup done"],
+  ]);
+  await page.goto(`${server.url}/#/inbox`);
+  await untilShown((all) => all.every(({ tag }) => !tag.startsWith("from:")));
+});
+
 test("three choices have no buttons: the platform has room for two", async () => {
   await server.ask(token, { question: "When?", choices: ["Now", "Later", "Never"] });
   await pushNewest(true);
@@ -153,7 +187,7 @@ test("offline, a tap says that it waits; back online the answer goes out and the
     scope.fetch = () => Promise.reject(new TypeError("Failed to fetch"));
   });
   await click(`interaction:${id}`, "choice-0");
-  await untilShown((all) => all[0]?.title === "Approve · kept, and sent later");
+  await untilShown((all) => all[0]?.title === "Approve, not sent yet");
   await worker().evaluate(() => {
     const scope = globalThis as unknown as { realFetch: typeof fetch; fetch: typeof fetch };
     scope.fetch = scope.realFetch;

@@ -1,6 +1,6 @@
 /** The one database that the page and its service worker share. */
 
-import type { Device, Item, Peers, QueuedAnswer } from "@reflecto/core";
+import type { Device, Item, Peers, QueuedAnswer, Senders } from "@reflecto/core";
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { StoredKeys } from "./key-store.ts";
 
@@ -12,6 +12,8 @@ export interface Facts {
   keys: StoredKeys;
   /** The keys of the owner's other devices, as far as they are known. */
   peers: Peers;
+  /** Whom the owner has muted. */
+  senders: Senders;
   cursor: number;
   skewSeconds: number;
   /** The endpoint the server was told last. */

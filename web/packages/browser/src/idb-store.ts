@@ -4,20 +4,26 @@ import {
   type AlarmLife,
   absorb,
   type Change,
+  changeOf,
   type Device,
   type Envelope,
   type Item,
   isAlarm,
+  isMuted,
   judge,
   keyOf,
   lifeOf,
   type Question,
   type QueuedAnswer,
   type Reach,
+  relabelled,
   relatedKeys,
+  type SenderChange,
+  type Senders,
   type Store,
   step,
   type Verdict,
+  withChange,
   withLife,
 } from "@reflecto/core";
 import { type Database, recall } from "./database.ts";
@@ -47,7 +53,12 @@ export class IdbStore implements Store {
     const items = transaction.objectStore("items");
     const changes: Change[] = [];
     // Requests of one transaction are carried out in their order, so only what is read has to be waited for.
-    const [device, before = 0] = (await Promise.all([facts.get("device"), facts.get("cursor")])) as [Device?, number?];
+    const [device, before = 0, known = {}] = (await Promise.all([
+      facts.get("device"),
+      facts.get("cursor"),
+      facts.get("senders"),
+    ])) as [Device?, number?, Senders?];
+    let senders = known;
     for (const envelope of device ? envelopes : []) {
       const related = relatedKeys(envelope);
       const [same, subject, ending] = await Promise.all([
@@ -55,12 +66,22 @@ export class IdbStore implements Store {
         related.subject ? items.get(related.subject) : undefined,
         related.ending ? items.get(related.ending) : undefined,
       ]);
-      for (const change of absorb(envelope, { same, subject, ending }, device?.deviceId ?? "", now)) {
+      if (envelope.type === "token.changed" && !same) {
+        const { by } = envelope.payload;
+        senders = withChange(senders, changeOf(envelope.payload), envelope.ts, by);
+        for (const item of await items.getAll()) {
+          const after = relabelled(item, changeOf(envelope.payload));
+          if (after !== item) void items.put(after);
+        }
+      }
+      const isQuiet = isMuted(senders, envelope.source, now);
+      for (const change of absorb(envelope, { same, subject, ending, isMuted: isQuiet }, device?.deviceId ?? "", now)) {
         void items.put(change.item);
         if (change.what === "changed") void transaction.objectStore("answers").delete(change.item.id);
         changes.push(change);
       }
     }
+    if (senders !== known) void facts.put(senders, "senders");
     if (reach) void facts.put(reach.isRewound ? reach.seq : Math.max(before, reach.seq), "cursor");
     await transaction.done;
     return changes;
@@ -118,6 +139,27 @@ export class IdbStore implements Store {
       return life && isAlarm(item) ? withLife(item, life) : null;
     });
     return changed[0] ?? null;
+  }
+
+  async senders(): Promise<Senders> {
+    return (await recall(this.#database, "senders")) ?? {};
+  }
+
+  /** Keeps what this phone has changed of senders, or has learned of them from the server. */
+  async changeSenders(changes: readonly SenderChange[], now: number): Promise<void> {
+    const transaction = this.#database.transaction(["facts", "items"], "readwrite");
+    const facts = transaction.objectStore("facts");
+    const items = transaction.objectStore("items");
+    const before = ((await facts.get("senders")) as Senders | undefined) ?? {};
+    const isNews = ({ tokenId, mutedUntil = null }: SenderChange) =>
+      (before[tokenId]?.mutedUntil ?? null) !== mutedUntil;
+    const after = changes.filter(isNews).reduce((senders, change) => withChange(senders, change, now, null), before);
+    void facts.put(after, "senders");
+    for (const item of await items.getAll()) {
+      const named = changes.reduce(relabelled, item);
+      if (named !== item) void items.put(named);
+    }
+    await transaction.done;
   }
 
   /** Returns what was unread until now. */

@@ -79,6 +79,22 @@ test("a device that was forgotten takes nothing in", async () => {
   expect(await recall(database, "device")).toBeNull();
 });
 
+test("whom the owner muted is kept for page and worker, from this phone and from others; forgetting ends it", async () => {
+  const from = { token: "CI", token_id: "tok_1" };
+  await store.takeIn([{ ...reminder("rem_1"), source: from }], null, NOW);
+  await store.changeSenders([{ tokenId: "tok_1", label: "Release bot", mutedUntil: NOW + 60 }], NOW);
+  const worker = new IdbStore(await openDatabase());
+  expect(await worker.senders()).toEqual({ tok_1: { mutedUntil: NOW + 60, at: NOW, by: null } });
+  expect(await worker.item("reminder:rem_1")).toMatchObject({ source: { token: "Release bot" } });
+  expect(await worker.takeIn([{ ...question(), source: from }], null, NOW)).toEqual([]);
+  const payload = { token_id: "tok_1", by: "Tablet", by_id: "dev_2", muted_until: null };
+  await worker.takeIn([{ type: "token.changed", id: "msg_c", ts: NOW + 1, source: from, payload }], null, NOW + 1);
+  expect(await store.senders()).toEqual({ tok_1: { mutedUntil: null, at: NOW + 1, by: "Tablet" } });
+  expect(await store.takeIn([{ ...question(), source: from }], null, NOW + 1)).toHaveLength(1);
+  await forgetEverything(database);
+  expect(await store.senders()).toEqual({});
+});
+
 test("the history is kept to its age and its size, open questions always", async () => {
   await store.takeIn([reminder("rem_old")], null, NOW - KEPT_SECONDS - 1);
   await store.takeIn([question()], null, NOW - KEPT_SECONDS - 1);

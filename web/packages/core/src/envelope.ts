@@ -17,6 +17,9 @@ export interface Source {
 
 export type Priority = "min" | "low" | "default" | "high" | "urgent";
 
+/** Until when a sender is muted: Unix seconds, or for good. */
+export type MutedUntil = number | "forever";
+
 export interface Action {
   label: string;
   url: string;
@@ -56,6 +59,15 @@ export interface Payloads {
     reason?: string;
   };
   "token.created": { id: string; label: string; token: string };
+  /** What another phone of the owner, `by`, has changed of a sender. */
+  "token.changed": {
+    token_id: string;
+    by: string;
+    by_id: string;
+    label?: string;
+    colour?: string;
+    muted_until?: MutedUntil | null;
+  };
   notification: Body & {
     priority: Priority;
     tags: string[];
@@ -142,6 +154,14 @@ const READERS: { [Type in EnvelopeType]: (payload: Fields) => Payloads[Type] } =
     label: text(payload["label"], "label"),
     token: text(payload["token"], "token"),
   }),
+  "token.changed": (payload) => ({
+    token_id: text(payload["token_id"], "token_id"),
+    by: text(payload["by"], "by"),
+    by_id: text(payload["by_id"], "by_id"),
+    ...optional("label", payload["label"]),
+    ...optional("colour", payload["colour"]),
+    ...("muted_until" in payload ? { muted_until: readUntil(payload["muted_until"]) } : {}),
+  }),
   notification: (payload) => ({
     ...readBody(payload),
     priority: PRIORITIES.includes(String(payload["priority"])) ? (payload["priority"] as Priority) : "default",
@@ -198,6 +218,11 @@ function readImage(value: unknown): Image | null {
   const { media_type, data } = (typeof value === "object" && value !== null ? value : {}) as Fields;
   if (!IMAGE_TYPES.includes(String(media_type)) || typeof data !== "string") return null;
   return /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? { media_type: String(media_type), data } : null;
+}
+
+/** A word that this app does not know mutes for good rather than not at all. */
+function readUntil(value: unknown): MutedUntil | null {
+  return value === null || typeof value === "number" ? numberOrNull(value) : "forever";
 }
 
 function readAction(value: unknown): Action[] {

@@ -27,6 +27,7 @@ export type * from "./records.ts";
 export * from "./refusals.ts";
 export * from "./retry.ts";
 export * from "./rich-text.ts";
+export * from "./senders.ts";
 export * from "./sse.ts";
 export * from "./store.ts";
 export * from "./sync.ts";

@@ -68,6 +68,8 @@ export interface Known {
   same: Item | undefined;
   subject: Item | undefined;
   ending: Item | undefined;
+  /** Its sender is muted on this phone. */
+  isMuted?: boolean;
 }
 
 /** Takes one envelope in: returns what to keep and what to tell. A repeat changes nothing, but for a further round. */
@@ -76,7 +78,8 @@ export function absorb(envelope: Envelope, known: Known, deviceId: string, now: 
     const again = nextRound(known.same, now);
     return again ? [{ item: again, what: "again" }] : [];
   }
-  const item = itemOf(envelope, now);
+  if (known.isMuted && envelope.type === "interaction") return []; // whatever the server delivers, nothing is shown
+  const item = known.isMuted ? muted(itemOf(envelope, now)) : itemOf(envelope, now);
   if (known.ending) {
     // The end overtook it, as a push can overtake the stream.
     return [{ item: quiet(close(item, known.ending, deviceId, now)), what: "changed" }];
@@ -90,6 +93,13 @@ export function absorb(envelope: Envelope, known: Known, deviceId: string, now: 
     if (ended !== known.subject) changes.push({ item: ended, what: "changed" });
   }
   return changes;
+}
+
+/** It comes without a sound, and rings nobody. */
+function muted(item: Item): Item {
+  if (isEnding(item)) return item;
+  const silenced = isAlarm(item) ? { alarm: { ...NEW_ALARM, isSilenced: true } } : {};
+  return { ...item, isMuted: true, ...silenced } as Item;
 }
 
 /** Nobody is told of it any more. That a question was missed, the history still has to show. */
@@ -115,7 +125,8 @@ function itemOf(envelope: Envelope, now: number): Item {
   if (envelope.type !== "interaction") {
     const isSounding = envelope.type === "ring" || envelope.type === "emergency";
     const alarm = isSounding ? { alarm: NEW_ALARM } : {};
-    return { ...kept, ...alarm, type: envelope.type, payload: envelope.payload } as Note;
+    const seen = envelope.type === "token.changed" ? { isRead: true } : {}; // one's own doing, on another phone
+    return { ...kept, ...alarm, ...seen, type: envelope.type, payload: envelope.payload } as Note;
   }
   const life = { phase: "open" as Phase, tappedIndex: null, choiceIndex: null, by: null, endedAt: null };
   return { ...kept, ...life, type: "interaction", payload: envelope.payload };

@@ -5,6 +5,7 @@ import type { Envelope } from "./envelope.ts";
 import { absorb, judge, keyOf, relatedKeys, step } from "./items.ts";
 import type { Verdict } from "./lifecycle.ts";
 import type { Alarm, AlarmLife, Change, Item, Question } from "./records.ts";
+import { changeOf, isMuted, relabelled, type Senders, withChange } from "./senders.ts";
 import type { Device, QueuedAnswer, Reach, Store } from "./store.ts";
 
 export class MemoryStore implements Store {
@@ -12,6 +13,7 @@ export class MemoryStore implements Store {
   readonly #items = new Map<string, Item>();
   readonly #answers = new Map<string, QueuedAnswer>();
   #cursor = 0;
+  #senders: Senders = {};
 
   constructor(device: Device) {
     this.#device = device;
@@ -32,7 +34,13 @@ export class MemoryStore implements Store {
         same: this.#items.get(keyOf(envelope.type, envelope.id)),
         subject: this.#items.get(subject ?? ""),
         ending: this.#items.get(ending ?? ""),
+        isMuted: isMuted(this.#senders, envelope.source, now),
       };
+      if (envelope.type === "token.changed" && !known.same) {
+        const change = changeOf(envelope.payload);
+        this.#senders = withChange(this.#senders, change, envelope.ts, envelope.payload.by);
+        for (const [key, item] of this.#items) this.#items.set(key, relabelled(item, change));
+      }
       const step = absorb(envelope, known, this.#device.deviceId, now);
       if (envelope.type === "interaction.closed" && step.length > 1) this.#answers.delete(envelope.id);
       for (const { item } of step) this.#items.set(item.key, item);

@@ -16,6 +16,8 @@ interface Kept {
   isAnnounced: boolean;
   /** Of a ring or an emergency, once something happened to it. */
   alarm?: AlarmLife;
+  /** Its sender was muted when it came: it makes no sound. */
+  isMuted?: true;
   /** When an emergency was heard of again, Unix seconds. */
   lastRoundAt?: number;
 }

@@ -11,7 +11,17 @@ import {
   remember,
   type Session,
 } from "@reflecto/browser";
-import type { Alarm, Change, Item, Question, Words } from "@reflecto/core";
+import {
+  type Alarm,
+  type Change,
+  changeOf,
+  type Item,
+  type Question,
+  type Senders,
+  type TokenState,
+  type UpdateTokenRequest,
+  type Words,
+} from "@reflecto/core";
 import { type LanguageChoice, recallLanguage, rememberLanguage } from "../platform/language.ts";
 import { showLanguage } from "../platform/page-language.ts";
 import { apiFor, NAME } from "../platform/place.ts";
@@ -27,6 +37,8 @@ import { Outbox } from "./outbox.ts";
 export class App {
   session: Session | null = null;
   items: readonly Item[] = [];
+  /** Whom the owner has muted, as this phone knows it. */
+  senders: Senders = {};
   /** The enrolment that was begun here and not gone through to its end. */
   unfinished: Unfinished | null = null;
   /** Since when the server was not heard, Unix seconds; null while it is. */
@@ -133,7 +145,7 @@ export class App {
     if (!read?.length) return;
     await this.#reload();
     this.#tell({ what: "items" });
-    for (const { key } of read) void this.notifications.close(key);
+    for (const item of read) void this.notifications.close(item);
   }
 
   async clearHistory(): Promise<void> {
@@ -143,10 +155,11 @@ export class App {
 
   /** Deletes what is past from this device. */
   async remove(keys: readonly string[]): Promise<void> {
+    const removed = this.items.filter(({ key }) => keys.includes(key));
     await this.session?.store.remove(keys);
     await this.#reload();
     this.#tell({ what: "items" });
-    for (const key of keys) void this.notifications.close(key);
+    for (const item of removed) void this.notifications.close(item);
   }
 
   /** Erases the plaintext of a token the person has copied. */
@@ -154,6 +167,19 @@ export class App {
     const notes = this.items.filter((item) => item.type === "token.created" && item.payload.id === tokenId);
     await this.session?.store.eraseTokens(notes.map(({ key }) => key));
     await this.#reload();
+  }
+
+  /** All who may ask or send; what is new of them is kept. Throws as the API does. */
+  async tokens(): Promise<readonly TokenState[]> {
+    const tokens = (await this.session?.api.tokens())?.tokens ?? [];
+    await this.#changeSenders(tokens);
+    return tokens;
+  }
+
+  /** Names, colours or mutes a sender, on every device. Throws as the API does. */
+  async changeToken(tokenId: string, changes: UpdateTokenRequest): Promise<void> {
+    await this.session?.api.updateToken(tokenId, changes);
+    await this.#changeSenders([{ id: tokenId, ...changes }]);
   }
 
   async rename(label: string): Promise<void> {
@@ -228,6 +254,7 @@ export class App {
     // Drawn at once: reading the store again would only make a person wait for it.
     const changed = new Map(changes.map(({ item }) => [item.key, item]));
     this.#show([...this.items.filter(({ key }) => !changed.has(key)), ...changed.values()]);
+    if (changes.some(({ item }) => item.type === "token.changed")) await this.#reload(); // others go by its name now
     this.#tell({ what: "items" });
     await this.notifications.take(changes);
   }
@@ -247,7 +274,17 @@ export class App {
     else this.link.hear(news);
   }
 
+  async #changeSenders(tokens: readonly (Partial<TokenState> & { id: string })[]): Promise<void> {
+    await this.session?.store.changeSenders(
+      tokens.map(({ id, label, colour, muted_until }) => changeOf({ token_id: id, label, colour, muted_until })),
+      this.now(),
+    );
+    await this.#reload();
+    this.#tell({ what: "items" });
+  }
+
   async #reload(): Promise<void> {
+    this.senders = (await this.session?.store.senders()) ?? {};
     this.#show((await this.session?.store.items()) ?? []);
   }
 

@@ -2,7 +2,8 @@
 
 import type { Session } from "@reflecto/browser";
 import { type Change, type Item, waitingCount } from "@reflecto/core";
-import { promptOf } from "../items/notification.ts";
+import { circumstancesOf } from "../items/circumstances.ts";
+import { promptOf, tagOf } from "../items/notification.ts";
 import { showBadge } from "../platform/badge.ts";
 import { ensureSubscription, type PushState, permissionState } from "../platform/push.ts";
 import { tick } from "../platform/sound.ts";
@@ -47,12 +48,13 @@ export class Notifications {
     for (const { item, what } of changes) {
       if (what === "came") await this.#announce(item);
       else if (what === "again") await this.#notify(item);
-      else await this.close(item.key);
+      else await this.close(item);
     }
   }
 
-  async close(tag: string): Promise<void> {
-    for (const notification of (await this.#registration?.getNotifications({ tag })) ?? []) notification.close();
+  async close(item: Item): Promise<void> {
+    const filter = { tag: tagOf(item) };
+    for (const notification of (await this.#registration?.getNotifications(filter)) ?? []) notification.close();
   }
 
   /** Ends pushes, and takes everything back. */
@@ -92,8 +94,10 @@ export class Notifications {
       if (item.type === "interaction") tick();
       return;
     }
+    const session = this.#session();
+    if (!session) return;
     const maxActions = (Notification as { maxActions?: number }).maxActions ?? 0;
-    const prompt = promptOf(item, maxActions);
+    const prompt = promptOf(item, maxActions, await circumstancesOf(item, session.store, this.#registration));
     if (prompt) await this.#registration?.showNotification(prompt.title, prompt.options as NotificationOptions);
   }
 }

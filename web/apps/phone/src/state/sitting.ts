@@ -1,6 +1,7 @@
 /** Which questions wait, in which order, and what this phone remembers of who asks. Its own memory, not the server's word. */
 
-import { briefOf, type Item, type Question, type Source, seenOf } from "@reflecto/core";
+import { briefOf, type Item, type Question, seenOf } from "@reflecto/core";
+import { isSameSender } from "../items/senders.ts";
 import { questions } from "./lists.ts";
 
 /** After a refusal, the sender's next question within this time says so. */
@@ -89,12 +90,6 @@ function differenceOf(before: readonly string[], after: readonly string[]): stri
   while (back < shorter - front && before.at(-1 - back) === after.at(-1 - back)) back += 1;
   const isAlike = front + back >= Math.max(before.length, after.length) / 2;
   return isAlike ? before.slice(front, before.length - back).join(" ") || null : null;
-}
-
-/** By the token's id, whatever its name is by now; by the name where a server gave no id. */
-export function isSameSender(a: Source, b: Source): boolean {
-  if (a.token_id !== undefined && b.token_id !== undefined) return a.token_id === b.token_id;
-  return a.token === b.token && a.server === b.server;
 }
 
 function isSameDay(ts: number, now: number): boolean {

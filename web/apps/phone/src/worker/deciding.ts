@@ -29,6 +29,7 @@ export function endingOf(situation: { isOnScreen: boolean; wasTappedHere: boolea
 export type Click =
   | { does: "answer"; id: string; choiceIndex: number }
   | { does: "end"; key: string }
+  | { does: "unmute"; tokenId: string }
   | { does: "open"; path: string };
 
 /** `action` is the button's name, empty for a tap on the notification itself. */
@@ -38,6 +39,7 @@ export function clickOf(action: string, item: Item | null): Click {
     return { does: "answer", id: item.id, choiceIndex: Number(choice[1]) };
   }
   if (action === "end" && item && isAlarm(item)) return { does: "end", key: item.key };
+  if (action === "unmute" && item?.type === "token.changed") return { does: "unmute", tokenId: item.payload.token_id };
   return { does: "open", path: pathOf(item) };
 }
 

@@ -13,7 +13,8 @@ import {
   UnreachableError,
   waitingCount,
 } from "@reflecto/core";
-import { type Prompt, promptOf, resultPrompt, unsentPrompt } from "../items/notification.ts";
+import { circumstancesOf } from "../items/circumstances.ts";
+import { type Prompt, promptOf, resultPrompt, tagOf, unsentPrompt } from "../items/notification.ts";
 import { showBadge } from "../platform/badge.ts";
 import { languageFile, recallLanguage, speakLanguage } from "../platform/language.ts";
 import { addressOf, apiFor, NAME } from "../platform/place.ts";
@@ -67,9 +68,16 @@ export class Handlers {
     const click = clickOf(action, item);
     if (click.does === "open" || !session) return this.#openPage(click.does === "open" ? click.path : pathOf(item));
     if (click.does === "end") return this.#endAlarm(session, item as Alarm);
+    if (click.does === "unmute") return this.#unmute(session, click.tokenId);
     await session.answers.tap(item as Question, click.choiceIndex);
     await this.sendAnswers({ isLastChance: true });
     await this.#showResult(session, click.id);
+  }
+
+  async #unmute({ api, store, clock }: Session, tokenId: string): Promise<void> {
+    await api.updateToken(tokenId, { muted_until: null });
+    await store.changeSenders([{ tokenId, mutedUntil: null }], clock.now());
+    this.#channel.postMessage({ what: "items" });
   }
 
   async #endAlarm(session: Session, alarm: Alarm): Promise<void> {
@@ -116,15 +124,15 @@ export class Handlers {
     if (!session) return;
     for (const { item, what } of changes) {
       if (what === "came") await this.#announce(session, item);
-      else if (what === "again") await this.#showAgain(item);
+      else if (what === "again") await this.#showAgain(session, item);
       else if (item.type === "interaction") await this.#showEnd(item);
-      else await this.#close(item.key);
+      else await this.#close(tagOf(item));
     }
     await this.#updateBadge(session);
   }
 
   async #announce(session: Session, item: Item): Promise<void> {
-    const prompt = promptOf(item, this.#maxActions);
+    const prompt = await this.#promptOf(session, item);
     if (!prompt) return;
     const isFirst = await session.store.claimAnnouncement(item.key);
     const isPageVisible = await this.#isPageVisible();
@@ -134,8 +142,8 @@ export class Handlers {
   }
 
   /** A further round of an emergency: it sounds again, but where a page is looked at, which does so itself. */
-  async #showAgain(item: Item): Promise<void> {
-    const prompt = promptOf(item, this.#maxActions);
+  async #showAgain(session: Session, item: Item): Promise<void> {
+    const prompt = await this.#promptOf(session, item);
     if (!prompt) return;
     if (!(await this.#isPageVisible())) await this.#show(prompt);
     else if (this.#mustShow) await this.#showQuietly(prompt);
@@ -167,9 +175,13 @@ export class Handlers {
     const items = (await session.store.items()).sort((a, b) => b.receivedAt - a.receivedAt);
     for (const item of items) {
       const isOver = item.type === "interaction" && item.phase !== "open";
-      const prompt = isOver ? resultPrompt(item, true) : promptOf(item, this.#maxActions);
+      const prompt = isOver ? resultPrompt(item, true) : await this.#promptOf(session, item);
       if (prompt) return this.#showQuietly(prompt);
     }
+  }
+
+  async #promptOf({ store }: Session, item: Item): Promise<Prompt | null> {
+    return promptOf(item, this.#maxActions, await circumstancesOf(item, store, this.#scope.registration));
   }
 
   #showQuietly({ title, options }: Prompt): Promise<void> {

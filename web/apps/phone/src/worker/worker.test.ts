@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { emergencyOf, NOW, noteOf, questionOf, ringOf } from "../items/items.testing.ts";
+import { emergencyOf, itemOf, NOW, noteOf, questionOf, ringOf } from "../items/items.testing.ts";
 import { pushMessageOf } from "../platform/push.ts";
 import { fetchPlanOf, isOwnFile } from "./caching.ts";
 import { announcementOf, clickOf, endingOf, pathOf } from "./deciding.ts";
@@ -38,6 +38,9 @@ test("a ring is stopped, and an emergency acknowledged, from its notification", 
   expect(clickOf("end", ringOf(30, 0))).toEqual({ does: "end", key: "ring:msg_9" });
   expect(pathOf(ringOf(30, 0))).toBe("/");
   expect(clickOf("end", emergencyOf(60, NOW + 600))).toEqual({ does: "end", key: "emergency:msg_8" });
+  const payload = { token_id: "tok_1", by: "Tablet", by_id: "dev_2", muted_until: null };
+  const change = itemOf({ type: "token.changed", id: "msg_c", ts: NOW, source: {}, payload });
+  expect(clickOf("unmute", change)).toEqual({ does: "unmute", tokenId: "tok_1" });
 });
 
 test("a push with its blob is taken, anything else is a wake-up", () => {

@@ -61,7 +61,7 @@ export function More({ question, memory, onClose }: { question: Question; memory
         )}
       </ul>
       {tokenId !== undefined && (
-        <MuteChoices onMute={(until) => act(() => app.session?.api.updateToken(tokenId, { muted_until: until }))} />
+        <MuteChoices onMute={(until) => act(() => app.changeToken(tokenId, { muted_until: until }))} />
       )}
       {problem && <Problem text={problem} />}
       <button type="button" class="button big" onClick={onClose}>

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../../i18n/index.ts";
 import { sourceName } from "../../items/outcome.ts";
 import { Ringer } from "../../platform/sound.ts";
+import { SenderAvatar } from "../avatar.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
 import { MessageText } from "../message.tsx";
@@ -58,9 +59,7 @@ function Emergency({ emergency }: { emergency: NoteOf<"emergency"> }) {
       <div class="ring-middle">
         <Bell />
         <p class="ring-from">
-          <span class="avatar" aria-hidden="true">
-            {Array.from(name)[0]?.toLocaleUpperCase()}
-          </span>
+          <SenderAvatar source={emergency.source} />
           <strong>
             <Name text={name} />
           </strong>

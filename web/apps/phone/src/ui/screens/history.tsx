@@ -6,6 +6,7 @@ import { dayOf, timeOf } from "../../i18n/dates.ts";
 import { t } from "../../i18n/index.ts";
 import { plainTextOf } from "../../items/notification.ts";
 import { sourceName } from "../../items/outcome.ts";
+import { changeWords } from "../../items/senders.ts";
 import { type Entry, FILTERS, type Filter, history, unseenMissed } from "../../state/history.ts";
 import type { NoteItem } from "../../state/lists.ts";
 import { hrefOf } from "../../state/route.ts";
@@ -184,6 +185,8 @@ function noteTitle(item: NoteItem): string {
       return item.payload.title ?? item.payload.message;
     case "ring":
       return item.payload.message ?? t("history.rang");
+    case "token.changed":
+      return changeWords(item).join(" ");
     case "token.created":
       return t("history.token", { name: visibleText(item.payload.label) });
   }

@@ -1,11 +1,15 @@
-/** Notifications, documents, reminders and new tokens, newest first. */
+/** Notifications, documents, reminders, new tokens and what other phones changed of senders, newest first. */
 
-import { isAlarm, isDemanding, lifeOf, type NoteOf } from "@reflecto/core";
+import { type AlarmLife, isAlarm, isDemanding, lifeOf, type NoteOf, visibleText } from "@reflecto/core";
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { type Key, t } from "../../i18n/index.ts";
 import { sourceName } from "../../items/outcome.ts";
+import { changeWords } from "../../items/senders.ts";
 import { inbox, type NoteItem } from "../../state/lists.ts";
-import { CopyButton, Empty } from "../controls.tsx";
+import { isMuted } from "../../state/tokens.ts";
+import { SenderAvatar } from "../avatar.tsx";
+import { CopyButton, Empty, WorkButton } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { MessageText } from "../message.tsx";
@@ -22,8 +26,8 @@ export function Inbox({ focusId }: { focusId: string | null }) {
   });
   if (items.length === 0) {
     return (
-      <Empty icon="inbox" title="All quiet">
-        Notifications, documents and reminders from your scripts land here.
+      <Empty icon="inbox" title={t("inbox.empty")}>
+        {t("inbox.empty.hint")}
       </Empty>
     );
   }
@@ -42,6 +46,7 @@ const ICONS: Partial<Record<NoteItem["type"], IconName>> = {
   ring: "bell",
   emergency: "alert",
   "token.created": "key",
+  "token.changed": "key",
 };
 
 export function NoteCard({ item, isFresh, isFocused }: { item: NoteItem; isFresh?: boolean; isFocused?: boolean }) {
@@ -56,10 +61,13 @@ export function NoteCard({ item, isFresh, isFocused }: { item: NoteItem; isFresh
     <article ref={card} class={`card note ${priority} ${isFocused ? "focused" : ""}`}>
       <header class="card-head">
         <p class="from">
-          {isFresh && <span class="dot live" title="New" />}
+          <SenderAvatar source={item.source} isSmall />
+          {isFresh && <span class="dot live" title={t("inbox.new")} />}
           {icon && <Icon name={icon} />}
           <Name text={sourceName(item.source)} />
-          {(priority === "high" || priority === "urgent") && <span class="priority">{priority}</span>}
+          {(priority === "high" || priority === "urgent") && (
+            <span class="priority">{t(priority === "high" ? "priority.high" : "priority.urgent")}</span>
+          )}
         </p>
         <When ts={sentAt(item)} now={app.now()} />
       </header>
@@ -85,20 +93,22 @@ function NoteBody({ item }: { item: NoteItem }) {
     case "reminder":
       return (
         <>
-          <Title text={item.payload.title ?? "Reminder"} />
+          <Title text={item.payload.title ?? t("inbox.reminder")} />
           <Paragraph text={item.payload.message} />
-          {item.payload.late && <p class="aside">Late: the server was not running at its time.</p>}
+          {item.payload.late && <p class="aside">{t("inbox.reminder.late")}</p>}
         </>
       );
     case "ring":
       return (
         <>
-          <Title text="Rang" />
+          <Title text={t("history.rang")} />
           {item.payload.message && <Paragraph text={item.payload.message} />}
         </>
       );
     case "token.created":
       return <NewTokenNote payload={item.payload} />;
+    case "token.changed":
+      return <ChangeNote change={item} />;
   }
 }
 
@@ -126,7 +136,7 @@ function Notification({ payload, from }: { payload: PayloadOf<"notification">; f
       {payload.title && <Title text={payload.title} />}
       {payload.markdown ? <Markdown text={payload.message} /> : <MessageText payload={payload} from={from} />}
       {payload.tags.length > 0 && (
-        <ul class="tags" aria-label="Tags">
+        <ul class="tags" aria-label={t("inbox.tags")}>
           {payload.tags.map((tag) => (
             <li key={tag}>
               <Name text={tag} />
@@ -161,20 +171,15 @@ function EmergencyNote({ emergency }: { emergency: NoteOf<"emergency"> }) {
         </div>
       )}
       <p class={isOn ? "verdict late" : "verdict"}>
-        {isOn && `Nobody has acknowledged it. Silent here; elsewhere it goes on until ${timeOf(payload.expires_at)}.`}
-        {state === "ending" && "Acknowledge · kept, and sent later"}
-        {state === "over" && ENDINGS[outcome ?? "expired"]}
-        {by && (
-          <>
-            {" on "}
-            <Name text={by} />
-          </>
-        )}
+        {isOn && t("emergency.nobody", { time: timeOf(payload.expires_at) })}
+        {state === "ending" && t("emergency.kept")}
+        {state === "over" && by && t("emergency.acknowledged_on", { device: visibleText(by, { keepLines: false }) })}
+        {state === "over" && !by && t(ENDINGS[outcome ?? "expired"])}
       </p>
       {isOn && app.isPhone && (
         <div class="links">
           <button type="button" class="button primary" onClick={() => app.end(emergency)}>
-            Acknowledge
+            {t("emergency.acknowledge")}
           </button>
         </div>
       )}
@@ -182,12 +187,12 @@ function EmergencyNote({ emergency }: { emergency: NoteOf<"emergency"> }) {
   );
 }
 
-const ENDINGS = {
-  acknowledged: "Acknowledged",
-  cancelled: "Emergency cancelled by its sender",
-  expired: "Emergency, nobody acknowledged it in time",
-  stopped: "Stopped",
-} as const;
+const ENDINGS: Readonly<Record<NonNullable<AlarmLife["outcome"]>, Key>> = {
+  acknowledged: "emergency.acknowledged",
+  cancelled: "emergency.cancelled",
+  expired: "emergency.expired",
+  stopped: "emergency.acknowledged",
+};
 
 let loadedMarkdown: ComponentType<{ text: string }> | null = null;
 
@@ -219,9 +224,9 @@ function Document({ payload }: { payload: PayloadOf<"document"> }) {
       </details>
       <div class="links">
         <button type="button" class="button" onClick={() => save(payload.filename, payload.content)}>
-          <Icon name="save" /> Save
+          <Icon name="save" /> {t("inbox.save")}
         </button>
-        <CopyButton text={payload.content} label="Copy text" />
+        <CopyButton text={payload.content} label={t("inbox.copy_text")} />
       </div>
     </>
   );
@@ -231,14 +236,35 @@ function NewTokenNote({ payload }: { payload: PayloadOf<"token.created"> }) {
   const app = useApp();
   return (
     <>
-      <Title text={`Token “${payload.label}”`} />
-      <Paragraph text="Copy it to where it is needed, then erase it here." />
+      <Title text={t("history.token", { name: visibleText(payload.label) })} />
+      <Paragraph text={t("inbox.token.hint")} />
       <div class="links">
-        <CopyButton text={payload.token} label="Copy token" />
+        <CopyButton text={payload.token} label={t("token.copy")} />
         <button type="button" class="button small" onClick={() => app.eraseToken(payload.id)}>
-          Erase it here
+          {t("inbox.token.erase")}
         </button>
       </div>
+    </>
+  );
+}
+
+/** What another phone has made of a sender; its mute ends here with one tap. */
+function ChangeNote({ change }: { change: NoteOf<"token.changed"> }) {
+  const app = useApp();
+  const { token_id, by } = change.payload;
+  const until = app.senders[token_id]?.mutedUntil ?? null;
+  const canUnmute = change.payload.muted_until != null && isMuted(until, app.now()) && app.isPhone;
+  return (
+    <>
+      {changeWords(change).map((words) => (
+        <Title key={words} text={words} />
+      ))}
+      <Paragraph text={t("sender.by", { device: visibleText(by, { keepLines: false }) })} />
+      {canUnmute && (
+        <div class="links">
+          <WorkButton work={() => app.changeToken(token_id, { muted_until: null })}>{t("tokens.unmute")}</WorkButton>
+        </div>
+      )}
     </>
   );
 }

@@ -18,7 +18,7 @@ export function NameStep(props: { token: NewToken; onNamed: (token: NewToken) =>
     setBusy(true);
     setProblem(null);
     try {
-      await app.session?.api.updateToken(token.id, { label: label.trim() });
+      await app.changeToken(token.id, { label: label.trim() });
       await onNamed({ ...token, label: label.trim() });
     } catch (error) {
       setProblem(messageOf(error));

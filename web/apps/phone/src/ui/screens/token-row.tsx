@@ -2,8 +2,8 @@
 
 import { type TokenState, type UpdateTokenRequest, visibleText } from "@reflecto/core";
 import { useState } from "preact/hooks";
-import { dayOf, timeOf } from "../../i18n/dates.ts";
 import { type Key, t } from "../../i18n/index.ts";
+import { untilWords } from "../../items/senders.ts";
 import { isMuted } from "../../state/tokens.ts";
 import { Avatar, COLOURS, type Colour, colourOf } from "../avatar.tsx";
 import { ConfirmButton, Problem, WorkButton } from "../controls.tsx";
@@ -51,15 +51,14 @@ export function TokenRow({ token, onChanged }: TokenProps) {
 function useChange({ token, onChanged }: TokenProps): (changes: UpdateTokenRequest) => Promise<void> {
   const app = useApp();
   return async (changes) => {
-    await app.session?.api.updateToken(token.id, changes);
+    await app.changeToken(token.id, changes);
     await onChanged();
   };
 }
 
 function mutedWords({ muted_until: until }: TokenState, now: number): string {
   if (typeof until !== "number") return t("tokens.muted");
-  const isToday = dayOf(until, now) === t("day.today");
-  return t("tokens.muted_until", { time: isToday ? timeOf(until) : `${dayOf(until, now)}, ${timeOf(until)}` });
+  return t("tokens.muted_until", { time: untilWords(until, now) });
 }
 
 const SCOPE_COUNT = 5;
@@ -94,7 +93,7 @@ function Panel({ token, onChanged }: TokenProps) {
           question={t("tokens.refuse.question", { name })}
           confirm={t("tokens.refuse.confirm")}
           work={async () => {
-            await app.session?.api.dismissQuestions(token.id);
+            await app.session?.answers.refuseAll(token.id);
           }}
         />
         <ConfirmButton

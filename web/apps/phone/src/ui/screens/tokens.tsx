@@ -23,7 +23,7 @@ const SCOPES: readonly [Scope, Key][] = [
 
 export function Tokens() {
   const app = useApp();
-  const tokens = useLoaded(async () => (await app.session?.api.tokens())?.tokens ?? []);
+  const tokens = useLoaded(() => app.tokens());
   const [made, setMade] = useState<NewToken | null>(null);
   return (
     <div class="settings">
