@@ -1,7 +1,16 @@
 /** What is past: missed, found, opened and deleted. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Browser, type BrowserContext, enrol, launch, newPhone, type Page, Server } from "./harness.ts";
+import {
+  type Browser,
+  type BrowserContext,
+  deviceToken,
+  enrol,
+  launch,
+  newPhone,
+  type Page,
+  Server,
+} from "./harness.ts";
 
 let browser: Browser;
 let server: Server;
@@ -64,6 +73,43 @@ test("the history finds what was answered and what was said, by word, answer and
     await page.getByRole("group", { name: "What became of it" }).getByRole("button", { name: kind }).click();
     await expect.poll(() => lines().count(), { message: kind }).toBe(count);
   }
+});
+
+test("how a question ended is said, with why: refused here, or its sender revoked", async () => {
+  const ci = (await server.call("POST", "/v1/tokens", await deviceToken(page), { label: "CI" })).body;
+  await server.ask(token, { question: "Open the door?" });
+  await server.ask(ci.token, { question: "Open the gate?" });
+  await page.waitForFunction(() => document.title === "(2) Reflecto");
+  await server.call("DELETE", `/v1/tokens/${ci.id}`, await deviceToken(page));
+  await page.goto(`${server.url}/#/settings/tokens`);
+  await page.getByRole("button", { name: "Change Default" }).click();
+  await page.getByRole("button", { name: "Refuse all its questions" }).click();
+  await page.getByRole("button", { name: "Refuse them" }).click();
+  await page.waitForFunction(() => document.title === "Reflecto"); // nobody told this phone what it did itself
+  await openHistory();
+  await lines().filter({ hasText: "Refused" }).filter({ hasText: "door" }).waitFor();
+  await lines().filter({ hasText: "Ended · Its token was revoked" }).filter({ hasText: "gate" }).click();
+  await page.getByText("Open the gate?").waitFor();
+  await page.getByText("Its token was revoked").waitFor();
+});
+
+test("what came with a question, who its asker said it was and what was said with the answer stay with it", async () => {
+  await server.ask(token, {
+    question: "Run this command?",
+    details: [{ kind: "code", label: "Bash", text: "git push --force" }],
+    source: { app: "Claude Code", host: "laptop-17" },
+    comment: "optional",
+  });
+  await page.getByRole("button", { name: "Deny and say why" }).click({ delay: 600 });
+  await page.getByRole("textbox").fill("Not on a Friday");
+  await page.getByRole("button", { name: "Deny", exact: true }).last().click({ delay: 600 });
+  await openHistory();
+  await search().fill("friday");
+  await lines().filter({ hasText: "Run this command?" }).click();
+  await page.getByText("Claude Code, laptop-17").waitFor();
+  await page.getByText("Not on a Friday").waitFor();
+  await page.getByText("Bash", { exact: true }).click();
+  await page.getByText("git push --force").waitFor();
 });
 
 test("one thing is opened whole, and deleted alone", async () => {

@@ -187,7 +187,7 @@ test("offline, a tap says that it waits; back online the answer goes out and the
     scope.fetch = () => Promise.reject(new TypeError("Failed to fetch"));
   });
   await click(`interaction:${id}`, "choice-0");
-  await untilShown((all) => all[0]?.title === "Approve, not sent yet");
+  await untilShown((all) => all[0]?.title === "Approve · kept, and sent later");
   await worker().evaluate(() => {
     const scope = globalThis as unknown as { realFetch: typeof fetch; fetch: typeof fetch };
     scope.fetch = scope.realFetch;

@@ -21,7 +21,7 @@ import {
   type SenderChange,
   type Senders,
   type Store,
-  step,
+  tappedWith,
   type Verdict,
   withChange,
   withLife,
@@ -103,9 +103,8 @@ export class IdbStore implements Store {
     const transaction = this.#database.transaction(["items", "answers"], "readwrite");
     const items = transaction.objectStore("items");
     const question = (await items.get(keyOf("interaction", answer.id))) as Question | undefined;
-    const tapped = question && step(question, "tapped", now);
-    if (!tapped || tapped === question) return null;
-    const kept = { ...tapped, tappedIndex: answer.choiceIndex, isRead: true, isAnnounced: true };
+    const kept = question && tappedWith(question, answer, now);
+    if (!kept) return null;
     await items.put(kept);
     await transaction.objectStore("answers").put(answer);
     await transaction.done;

@@ -4,6 +4,7 @@ import { closeAlarm, isAlarm, isDemanding, NEW_ALARM, nextRound } from "./alarms
 import type { Envelope } from "./envelope.ts";
 import { type Happening, isOver, LIFECYCLE, type Phase, type Verdict } from "./lifecycle.ts";
 import type { Change, Item, Note, NoteOf, Question } from "./records.ts";
+import type { QueuedAnswer } from "./store.ts";
 
 export function keyOf(type: Envelope["type"], id: string): string {
   return `${type}:${id}`;
@@ -13,6 +14,15 @@ export function keyOf(type: Envelope["type"], id: string): string {
 export function phaseAt(question: Question, now: number): Phase {
   const isOverdue = question.phase === "open" && now >= question.payload.expires_at;
   return isOverdue ? "expired" : question.phase;
+}
+
+/** The question once it is tapped here; null where it cannot be. */
+export function tappedWith(question: Question, answer: QueuedAnswer, now: number): Question | null {
+  const tapped = step(question, "tapped", now);
+  if (tapped === question) return null;
+  const { comment: _, ...rest } = tapped;
+  const words = answer.comment ? { comment: answer.comment.text } : {};
+  return { ...rest, ...words, tappedIndex: answer.choiceIndex, isRead: true, isAnnounced: true };
 }
 
 /** The question after what happened; the same object where the table says that nothing changes. */

@@ -2,7 +2,7 @@
 
 import { isAlarm, lifeOf, withLife } from "./alarms.ts";
 import type { Envelope } from "./envelope.ts";
-import { absorb, judge, keyOf, relatedKeys, step } from "./items.ts";
+import { absorb, judge, keyOf, relatedKeys, tappedWith } from "./items.ts";
 import type { Verdict } from "./lifecycle.ts";
 import type { Alarm, AlarmLife, Change, Item, Question } from "./records.ts";
 import { changeOf, isMuted, relabelled, type Senders, withChange } from "./senders.ts";
@@ -60,9 +60,8 @@ export class MemoryStore implements Store {
 
   async tap(answer: QueuedAnswer, now: number): Promise<Question | null> {
     const question = this.#question(answer.id);
-    const tapped = question && step(question, "tapped", now);
-    if (!tapped || tapped === question) return null;
-    const kept = { ...tapped, tappedIndex: answer.choiceIndex, isRead: true };
+    const kept = question && tappedWith(question, answer, now);
+    if (!kept) return null;
     this.#items.set(kept.key, kept);
     this.#answers.set(answer.id, answer);
     return kept;

@@ -33,6 +33,8 @@ export interface Question extends Kept {
   by: string | null;
   /** Why it was cancelled, where the server said so. */
   reason?: string;
+  /** The words that went with the tap here; the server keeps them for the asker alone. */
+  comment?: string;
   /** How many wrong numbers may still be typed, once one was. */
   triesLeft?: number;
   endedAt: number | null;

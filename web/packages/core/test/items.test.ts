@@ -29,6 +29,14 @@ test("a question can be tapped once", async () => {
   expect(await store.queuedAnswers()).toEqual([ANSWER]);
 });
 
+test("what was said with a tap is kept with the question, and not with another try", async () => {
+  await store.takeIn([questionOf("int_1")], null, NOW);
+  const comment = { text: "Use staging", salt: "AA" };
+  expect(await store.tap({ ...ANSWER, comment }, NOW)).toMatchObject({ comment: "Use staging" });
+  await store.judge("int_1", { happening: "wrong_number", choiceIndex: null, by: null, triesLeft: 1 }, NOW);
+  expect(await store.tap(ANSWER, NOW)).not.toHaveProperty("comment");
+});
+
 test("a question is over at the very second of its expiry and cannot be tapped any more", async () => {
   await store.takeIn([questionOf("int_1", NOW + 60)], null, NOW);
   const question = (await store.question("int_1")) as Question;

@@ -1,7 +1,16 @@
 import type { Question } from "@reflecto/core";
-import { expect, test } from "vitest";
+import compile from "icu-minify/compile";
+import { afterEach, expect, test } from "vitest";
+import en from "../i18n/en.json";
+import { speak } from "../i18n/index.ts";
+import { LANGUAGES, type Language } from "../i18n/languages.ts";
 import { itemOf, NOW, noteOf, questionOf } from "../items/items.testing.ts";
 import { type Filter, fateOf, history, unseenMissed } from "./history.ts";
+import { verdictOf } from "./verdict.ts";
+
+const files = import.meta.glob<Record<string, string>>("../i18n/*.json", { eager: true, import: "default" });
+
+afterEach(() => speak("en", Object.fromEntries(Object.entries(en).map(([key, text]) => [key, compile(text)]))));
 
 const DAY = 86_400;
 const YES_NO = ["Yes", "No"];
@@ -33,6 +42,39 @@ test.each([
   expect(found(items, "denied")).toEqual(["b"]);
   expect(found(items, "Approved")).toEqual(["a"]);
   expect(found(items, "", "denied")).toEqual(["b"]);
+});
+
+test.each(Object.keys(LANGUAGES) as Language[])(
+  "in %s its own word for it finds what was denied, and only that",
+  (language) => {
+    const words = files[`../i18n/${language}.json`] as Record<string, string>;
+    speak(language, Object.fromEntries(Object.entries(words).map(([key, text]) => [key, compile(text)])));
+    const items = [answered("a", YES_NO, 0), answered("b", YES_NO, 1), named("c", { phase: "expired" })];
+    expect(found(items, words["history.filter.denied"] ?? "")).toEqual(["b"]);
+  },
+);
+
+test("a label finds where it was chosen, not where it was only offered", () => {
+  const items = [answered("a", ["Staging", "Production"], 0), answered("b", ["Staging", "Production"], 1)];
+  expect(found(items, "production")).toEqual(["b"]);
+});
+
+test.each([
+  ["dismissed", "Refused", ""],
+  ["wrong_number", "Ended: the number was wrong twice", ""],
+  ["abandoned", "Ended", "Nobody waits for the answer any more"],
+  ["revoked", "Ended", "Its token was revoked"],
+  ["withdrawn", "Withdrawn", "CI stopped asking"],
+  [undefined, "Withdrawn", "CI stopped asking"],
+])("a question that ended as %s says so, and is found by it", (reason, word, why) => {
+  const ended = named("a", { phase: "withdrawn", ...(reason ? { reason } : {}) });
+  expect(verdictOf(ended, [])).toEqual([word, why]);
+  expect(found([ended, answered("b", YES_NO, 1)], why || word)).toEqual(["a"]);
+});
+
+test("what was said with a tap is found", () => {
+  const items = [answered("a", YES_NO, 1, { comment: "Use the staging key" }), answered("b", YES_NO, 1)];
+  expect(found(items, "staging")).toEqual(["a"]);
 });
 
 test("an answer that means neither yes nor no is an other one", () => {

@@ -4,6 +4,7 @@ import { type Item, isOver, type Question, seenOf } from "@reflecto/core";
 import { dayWords } from "../i18n/dates.ts";
 import { type Key, t } from "../i18n/index.ts";
 import { inbox, type NoteItem, questions } from "./lists.ts";
+import { verdictOf } from "./verdict.ts";
 
 /** What became of a question: the answer by its meaning where it has a known one, or how it ended without one. */
 export type Fate = "approved" | "denied" | "other" | "missed" | "ended";
@@ -87,14 +88,18 @@ function holds(text: string, words: readonly string[]): boolean {
 
 /** What a search looks through: words and sender, what became of it, and its day in several forms. */
 function searchedOf(item: Past, now: number): string {
-  const fate = item.type === "interaction" ? [t(FILTERS[fateOf(item)]), item.by ?? ""] : [];
+  const fate = item.type === "interaction" ? [t(FILTERS[fateOf(item)]), ...verdictOf(item, [])] : [];
   return folded([textOf(item), ...fate, ...dayWords(item.ts, now)].join("\n"));
 }
 
+/** A token's plaintext; and of the choices only the one that was chosen is looked for, which the verdict says. */
+const UNSEARCHED: ReadonlySet<string> = new Set(["token", "choices"]);
+
 function textOf(item: Past): string {
   const from = item.source.token ?? item.source.server ?? "";
-  const texts = Object.entries(item.payload).flatMap(([name, value]) => (name === "token" ? [] : stringsOf(value)));
-  return [from, ...texts].join("\n");
+  const texts = Object.entries(item.payload).flatMap(([name, value]) => (UNSEARCHED.has(name) ? [] : stringsOf(value)));
+  const comment = (item.type === "interaction" && item.comment) || "";
+  return [from, comment, ...texts].join("\n");
 }
 
 function stringsOf(value: unknown): string[] {

@@ -1,6 +1,6 @@
 /** One thing of the past as it was, and the way to delete it. */
 
-import type { Question } from "@reflecto/core";
+import { type Block, briefOf, type Question } from "@reflecto/core";
 import { useEffect } from "preact/hooks";
 import { momentOf } from "../../i18n/dates.ts";
 import { t } from "../../i18n/index.ts";
@@ -52,6 +52,10 @@ export function PastItem({ itemKey }: { itemKey: string }) {
 }
 
 function PastQuestion({ question, asked }: { question: Question; asked: readonly number[] }) {
+  const { app, host, where, session, blocks } = briefOf(question.payload.given);
+  const said = [app, host, where, session].filter((part) => part !== null).join(", ");
+  const isLost = question.phase === "answered_elsewhere" || question.phase === "refused";
+  const comment = isLost ? undefined : question.comment;
   return (
     <article class="card past-question">
       <header class="card-head">
@@ -68,6 +72,22 @@ function PastQuestion({ question, asked }: { question: Question; asked: readonly
         <dd>
           <Verdict question={question} asked={asked} />
         </dd>
+        {said && (
+          <>
+            <dt>{t("history.who")}</dt>
+            <dd dir="auto">
+              <Visible text={t("history.says", { what: said })} keepLines={false} />
+            </dd>
+          </>
+        )}
+        {comment && (
+          <>
+            <dt>{t("history.comment")}</dt>
+            <dd dir="auto">
+              <Visible text={comment} />
+            </dd>
+          </>
+        )}
         <dt>{t("history.choices")}</dt>
         {question.payload.choices.map((label, index) => (
           <dd key={label}>
@@ -79,6 +99,45 @@ function PastQuestion({ question, asked }: { question: Question; asked: readonly
           <dd key={ts}>{momentOf(ts)}</dd>
         ))}
       </dl>
+      {blocks.length > 0 && (
+        <section class="past-details">
+          <h3>{t("history.details")}</h3>
+          {blocks.map((block, index) => (
+            <PastBlock key={index} block={block} />
+          ))}
+        </section>
+      )}
     </article>
+  );
+}
+
+/** Folded: what is past is looked up, not decided. */
+function PastBlock({ block }: { block: Block }) {
+  if (block.kind === "fields") {
+    return (
+      <dl class="facts">
+        {block.fields.map(({ name, value }) => (
+          <div key={name}>
+            <dt dir="auto">
+              <Visible text={name} keepLines={false} />
+            </dt>
+            <dd dir="auto">
+              <Visible text={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    );
+  }
+  const [line = ""] = block.text.split("\n", 1);
+  return (
+    <details class="preview">
+      <summary>
+        <Name text={block.label ?? line} />
+      </summary>
+      <pre dir={block.kind === "text" ? "auto" : "ltr"}>
+        <Visible text={block.text} />
+      </pre>
+    </details>
   );
 }
