@@ -37,7 +37,9 @@ class Step:
             name: self.with_.get(name, self._filled_in(spec.get("default", "")))
             for name, spec in ACTION["inputs"].items()
         }
-        environment = {"PATH": os.environ["PATH"], "GITHUB_ACTION_PATH": str(ROOT), "PYTHONWARNINGS": "error"}
+        # A socket that a signal meets between its making and its name is left to the end of the process.
+        warnings = "error,ignore::ResourceWarning"
+        environment = {"PATH": os.environ["PATH"], "GITHUB_ACTION_PATH": str(ROOT), "PYTHONWARNINGS": warnings}
         environment |= {"GITHUB_OUTPUT": str(self.outputs_file), "GITHUB_ACTIONS": "true"} | dict(self.runner)
         for name, value in step["env"].items():
             (variable,) = re.fullmatch(r"\$\{\{ inputs\.([a-z-]+) \}\}", value).groups()  # type: ignore[union-attr]
