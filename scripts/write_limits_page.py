@@ -92,6 +92,11 @@ QUESTION: Final[tuple[Row, ...]] = (
     ("each text of the source", amount(at.SOURCE_MAX_BYTES, "bytes"), "`invalid_source`"),
     ("the request's body", size(at.QUESTION_BODY_MAX_BYTES), "`payload_too_large`"),
     ("open at once, of one owner", str(at.PENDING_MAX_PER_OWNER), "`too_many_pending`"),
+    (
+        "that a sender found no place is told on the phone",
+        f"once; again after {span(at.REFUSAL_QUIET_SECONDS)} if a place was free since",
+        "it is refused all the same",
+    ),
     ("missed ones that wait for a phone", f"{at.MISSED_MAX_PER_DEVICE} of a device, for 72 h", "the oldest go"),
     ("one long poll", between(0, at.WAIT_MAX_SECONDS), "`invalid_wait`"),
     ("readable after its end", span(at.RETENTION_SECONDS), "`not_found`"),

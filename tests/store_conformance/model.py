@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from reflecto.contract.question_states import Reason
@@ -16,15 +17,19 @@ from reflecto.core.model import (
     DeviceChanges,
     Emergency,
     EmergencyEnd,
+    Holder,
     Interaction,
     QueueEntry,
     SetupCode,
     Tap,
     Token,
+    TokenChanges,
 )
 from reflecto.core.ports.store import AlreadyKeptError, Keep
 from reflecto.core.rules.outcomes import (
     Addition,
+    Change,
+    ChangeResult,
     CreateResult,
     Creation,
     EmergencyEndResult,
@@ -39,6 +44,7 @@ from reflecto.core.rules.queue_room import QueueLimits
 T = TypeVar("T")
 
 DAY_SECONDS = 86_400
+LOOKS_LIKE = {"CI": ["\u0421\u0406"], "\u0421\u0406": ["CI"]}  # names that the sequences give; Cyrillic
 
 
 class ModelStore:
@@ -102,6 +108,9 @@ class ModelStore:
             return CreateResult(Creation.TOKEN_REVOKED)
         if repeated := self.find_repeat(new.token_id, new.repeat_mark, now):
             return CreateResult(Creation.REPEATED, repeated)
+        muted_until = self.tokens[new.token_id].muted_until
+        if muted_until is not None and now < muted_until:
+            return CreateResult(Creation.SENDER_MUTED)
         same_kind = [
             each for each in self.questions.values() if each.owner_id == new.owner_id and each.test == new.test
         ]
@@ -243,6 +252,26 @@ class ModelStore:
         self.queues[device_id] = [
             each for each in entries if each.question_id not in missed or each.question_id in kept
         ]
+
+    def list_holders(self, owner_id: str, now: float) -> list[Holder]:
+        held: dict[str, list[int]] = {}
+        for each in self.questions.values():
+            if each.owner_id == owner_id and not each.test and self._is_pending(each, now):
+                held.setdefault(each.token_id, []).append(each.created_at)
+        holders = [Holder(token_id, len(asked), max(asked)) for token_id, asked in held.items()]
+        return sorted(holders, key=lambda each: (-each.questions, each.token_id))
+
+    def tell_refusal_once(
+        self, owner_id: str, token_id: str, notices: Sequence[Delivery], now: float
+    ) -> list[str] | None:
+        token = self.tokens.get(token_id)
+        holders = self.list_holders(owner_id, now)
+        if token is None or token_id in self.revoked_at or sum(each.questions for each in holders) < 10:
+            return None
+        if token.refused_at is not None and max(each.newest_at for each in holders) <= token.refused_at + 600:
+            return None
+        self.tokens[token_id] = replace(token, refused_at=int(now))
+        return self.append_to_queues(notices)
 
     def append_to_queues(self, deliveries: Sequence[Delivery]) -> list[str]:
         reached = []
@@ -431,6 +460,28 @@ class ModelStore:
             return Addition.REVOKED
         self.tokens[token.id] = token
         return Addition.ADDED
+
+    def change_token(
+        self, owner_id: str, token_id: str, phone_id: str, changes: TokenChanges, notices: Sequence[Delivery]
+    ) -> ChangeResult:
+        if phone_id not in self.devices or self.devices[phone_id].owner_id != owner_id:
+            return ChangeResult(Change.PHONE_REMOVED)
+        token = self.tokens.get(token_id)
+        if token is None or token_id in self.revoked_at or token.owner_id != owner_id:
+            return ChangeResult(Change.NO_TOKEN)
+        if changes.label is not UNSET and changes.label != token.label:
+            others = {each.label for each in self.tokens.values() if each.owner_id == owner_id and each.id != token_id}
+            live = {each.label for each in self.tokens.values() if each.id not in self.revoked_at}
+            if {changes.label, *LOOKS_LIKE.get(changes.label, ())} & others & live:
+                return ChangeResult(Change.LABEL_TAKEN)
+            token = replace(token, label=changes.label)
+        if changes.colour is not UNSET:
+            token = replace(token, colour=changes.colour)
+        if changes.muted_until is not UNSET:
+            token = replace(token, muted_until=changes.muted_until)
+        self.tokens[token_id] = token
+        self.append_to_queues(notices)
+        return ChangeResult(Change.CHANGED, token)
 
     def find_token(self, token_hash: bytes) -> Token | None:
         for each in self.tokens.values():

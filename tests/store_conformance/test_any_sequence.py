@@ -11,10 +11,21 @@ from typing import Any, TypeVar, cast
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from reflecto.contract.ids import new_id
-from reflecto.core.model import Delivery, Device, DeviceChanges, Emergency, EmergencyEnd, Interaction, SetupCode, Token
+from reflecto.core.model import (
+    Delivery,
+    Device,
+    DeviceChanges,
+    Emergency,
+    EmergencyEnd,
+    Interaction,
+    SetupCode,
+    Token,
+    TokenChanges,
+)
 from reflecto.core.ports.store import AlreadyKeptError, Keep
 from reflecto.core.rules.queue_room import QueueLimits
 from tests.builders import (
@@ -50,6 +61,10 @@ EXAMPLES = {"sqlite": 25, "postgres": 8}  # each call of the latter goes to anot
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 KNOWN_MARKS = [bytes([number]) * 32 for number in range(4)]
+UNCHANGED = st.just(UNSET)
+LABELS = UNCHANGED | st.sampled_from(["CI", "\u0421\u0406", "Bot"])
+COLOURS = UNCHANGED | st.sampled_from(["teal", "rose"])
+MUTED = UNCHANGED | st.sampled_from([None, MINUTE, HOUR])
 MARKS = st.none() | st.sampled_from(KNOWN_MARKS)
 
 
@@ -195,6 +210,19 @@ class Comparison(RuleBasedStateMachine):
     @rule(token=tokens, other=devices)
     def revoke(self, token: Token, other: Device) -> None:
         self.call("revoke_token", other.owner_id, token.id, self.now)
+
+    @rule(token=tokens, phone=devices, label=LABELS, colour=COLOURS, muted_for=MUTED)
+    def change_token(self, token: Token, phone: Device, label: Any, colour: Any, muted_for: Any) -> None:
+        muted_until = int(self.now) + muted_for if isinstance(muted_for, int) else muted_for
+        others = [make_delivery(each) for each in self.model.list_devices(token.owner_id) if each.id != phone.id]
+        changes = TokenChanges(label, colour, muted_until)
+        self.call("change_token", token.owner_id, token.id, phone.id, changes, others)
+
+    @rule(token=tokens)
+    def refuse_for_want_of_places(self, token: Token) -> None:
+        self.call("list_holders", token.owner_id, self.now)
+        notices = [make_delivery(each) for each in self.model.list_devices(token.owner_id)]
+        self.call("tell_refusal_once", token.owner_id, token.id, notices, self.now)
 
     def prompts(self, token: Token, question_id: str, push_until: int) -> list[Delivery]:
         there = self.model.list_devices(token.owner_id)

@@ -141,6 +141,8 @@ async def use_questions(store: PostgresStore, phone: Device, token: Token, deskt
     await store.release_tether(question.id, NOW + 50, NOW)
     await store.list_pending(token.id, NOW)
     await store.list_expired(NOW, 64)
+    await store.list_holders(phone.owner_id, NOW)
+    await store.tell_refusal_once(phone.owner_id, token.id, [], NOW)
     await store.close_if_expired(question.id, [make_delivery(phone, question_id=question.id, push_until=0)], NOW + 700)
     await store.list_abandoned(NOW)
     await store.spare_tethered(NOW)

@@ -17,6 +17,7 @@ KEPT_REPLIES_MAX_PER_OWNER: Final = 20_000  # of some 500 bytes; a token that se
 TETHER_MIN_SECONDS: Final = 5
 TETHER_MAX_SECONDS: Final = 300
 PENDING_MAX_PER_OWNER: Final = 10
+REFUSAL_QUIET_SECONDS: Final = 600  # the owner is not told more often that a sender found no place
 MISSED_MAX_PER_DEVICE: Final = 50  # questions that ended unanswered, in the queue of a device that was away
 RETENTION_SECONDS: Final = 86_400  # an ended question is readable this long, then 404
 WAIT_MAX_SECONDS: Final = 60  # a long poll; proxies commonly cut an idle connection at 60 s

@@ -31,6 +31,7 @@ from reflecto.core.events import QUESTION_ASKED
 from reflecto.core.labels import check_choices
 from reflecto.core.model import Device, Interaction, Record, Tap
 from reflecto.core.muting import refuse_if_muted, sender_muted
+from reflecto.core.places import Places
 from reflecto.core.ports.store import Store
 from reflecto.core.ports.wakeups import News, Wakeups
 from reflecto.core.prompts import Prompts
@@ -74,6 +75,7 @@ class Interactions:
         min_phone_build: int | None = None,
     ) -> None:
         self.tethers = Tethers(store, wakeups, sealer, clock)
+        self._places = Places(store, wakeups, sealer, clock)
         self._store = store
         self._wakeups = wakeups
         self._sealer = sealer
@@ -229,6 +231,7 @@ class Interactions:
                 QUESTION_ASKED.log(question=new.id, token=new.token_id, phones=len(prompts))
                 return Asked(new.id, new.expires_at, self._number_of(new))
             if result.creation is Creation.TOO_MANY_PENDING:
+                await self._places.tell_refused(sender.token)
                 raise ApiError(TOO_MANY_PENDING, retry_after_seconds=PENDING_RETRY_AFTER_SECONDS)
             if result.creation is Creation.SENDER_MUTED:  # since its request was authenticated
                 token = await self._store.find_token(sender.token.hash)

@@ -38,7 +38,10 @@ FOREVER: Final = 2**53  # as an instant: of a token that is muted for good
 
 
 class Token(Record, frozen=True):
-    """A sender token; the plaintext is not kept. `muted_until`: Unix seconds or `FOREVER`; None or past: not muted."""
+    """A sender token; the plaintext is not kept. `muted_until`: Unix seconds or `FOREVER`; None or past: not muted.
+
+    `refused_at`: when the owner was last told (Unix seconds) that there was no place for a question of it.
+    """
 
     id: str
     owner_id: str
@@ -52,6 +55,7 @@ class Token(Record, frozen=True):
     short_hash: bytes | None = None  # of its short form; None: not known yet
     colour: Colour = "teal"
     muted_until: int | None = None
+    refused_at: int | None = None
 
 
 class TokenChanges(Record, frozen=True):
@@ -154,6 +158,14 @@ class Interaction(Record, frozen=True):
 
 
 Urgency = Literal["low", "high"]  # RFC 8030 5.3; there are more, these are what a priority comes to
+
+
+class Holder(Record, frozen=True):
+    """A token with so many of its owner's pending questions, the newest of which was asked at `newest_at`."""
+
+    token_id: str
+    questions: int
+    newest_at: int
 
 
 class QueueEntry(Record, frozen=True):

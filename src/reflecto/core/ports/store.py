@@ -20,6 +20,7 @@ from reflecto.core.model import (
     DeviceChanges,
     Emergency,
     EmergencyEnd,
+    Holder,
     Interaction,
     Owner,
     Pairing,
@@ -171,6 +172,17 @@ class Store(Protocol):
         """Store that its time ran out and append `closings`; its prompts stay. None: there is nothing to store.
 
         Of the devices that get a closing only the newest 50 missed questions stay queued, each with its closing.
+        """
+
+    async def list_holders(self, owner_id: str, now: float) -> list[Holder]:
+        """Return the tokens with live pending questions of the owner, the one with the most first."""
+
+    async def tell_refusal_once(
+        self, owner_id: str, token_id: str, notices: Sequence[Delivery], now: float
+    ) -> list[str] | None:
+        """Note that the owner is told of a refused question, and append `notices`; return the ids of devices reached.
+
+        None: the owner was told before (`should_tell_refusal`), there is a place by now, or there is no such token.
         """
 
     # Queues

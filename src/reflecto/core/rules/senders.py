@@ -5,8 +5,9 @@ from collections.abc import Collection
 from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
+from reflecto.contract.limits import PENDING_MAX_PER_OWNER, REFUSAL_QUIET_SECONDS
 from reflecto.contract.tokens import COLOURS, Colour
-from reflecto.core.model import Token, TokenChanges
+from reflecto.core.model import Holder, Token, TokenChanges
 from reflecto.core.rules.lookalikes import is_taken
 from reflecto.core.rules.outcomes import Change, ChangeResult
 
@@ -31,6 +32,17 @@ def next_colour(taken: Collection[Colour]) -> Colour:
     """Return the colour of a new token beside those: the first, in order, of the colours that are least in use."""
     uses = list(taken)
     return min(COLOURS, key=uses.count)
+
+
+def should_tell_refusal(token: Token, holders: Collection[Holder]) -> bool:
+    """Tell whether the owner is to learn that there was no place for a question of the token.
+
+    Again only where there was a place since, which another question must have taken, and not within ten minutes.
+    """
+    if sum(each.questions for each in holders) < PENDING_MAX_PER_OWNER:
+        return False
+    newest_at = max(each.newest_at for each in holders)
+    return token.refused_at is None or newest_at > token.refused_at + REFUSAL_QUIET_SECONDS
 
 
 def is_muted(token: Token, now: float) -> bool:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from reflecto.core.model import Delivery, Token, TokenChanges
+from reflecto.core.model import Delivery, Holder, Token, TokenChanges
 from reflecto.core.ports.store import Keep
 from reflecto.core.rules.additions import judge_token
 from reflecto.core.rules.outcomes import Addition, Change, ChangeResult
-from reflecto.core.rules.senders import changes_to, judge_change
+from reflecto.core.rules.senders import changes_to, judge_change, should_tell_refusal
 from reflecto.store.postgres.database import Database
 from reflecto.store.postgres.needs import Needs
 from reflecto.store.postgres.reads import Gathered
@@ -27,6 +27,12 @@ _FIND_SHORT: Final = Gathered(
 
 _CHANGE: Final = (
     f"UPDATE tokens SET ({TOKEN_CHANGES.columns}) = ROW({numbered(len(TOKEN_CHANGES.names), 2)}) WHERE id = $1"
+)
+
+_HOLDERS: Final = (
+    "SELECT token_id, count(*), max(created_at) FROM interactions WHERE owner_id = $1 AND NOT test "
+    "AND status = 'pending' AND expires_at > $2::float8 AND (tether IS NULL OR awaited_until + tether > $2::float8) "
+    "GROUP BY token_id ORDER BY count(*) DESC, token_id"
 )
 
 
@@ -108,6 +114,24 @@ class TokenVerbs:
             return True
 
         return await self._database.transactions.run(revoke)
+
+    async def list_holders(self, owner_id: str, now: float) -> list[Holder]:
+        return [Holder(*row) for row in await self._database.reads.rows(_HOLDERS, owner_id, now)]
+
+    async def tell_refusal_once(
+        self, owner_id: str, token_id: str, notices: Sequence[Delivery], now: float
+    ) -> list[str] | None:
+        async def tell(transaction: Transaction) -> list[str] | None:
+            facts = await transaction.lock(Needs(owners=(owner_id,), deliveries=notices))
+            connection = transaction.connection
+            row = await connection.fetchrow(f"{TOKENS.select} WHERE id = $1 AND revoked_at IS NULL", token_id)
+            holders = [Holder(*each) for each in await connection.fetch(_HOLDERS, owner_id, now)]
+            if row is None or not should_tell_refusal(TOKENS.of(tuple(row)), holders):
+                return None
+            await connection.execute("UPDATE tokens SET refused_at = $2 WHERE id = $1", token_id, int(now))
+            return facts.append(notices)
+
+        return await self._database.transactions.run(tell)
 
     async def load_monthly_counts(self, month: str) -> dict[str, int]:
         rows = await self._database.reads.rows("SELECT token_id, count FROM monthly_counts WHERE month = $1", month)

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import Final
 
-from reflecto.core.model import Device, Interaction, Token
+from reflecto.core.model import Device, Holder, Interaction, Token
 from reflecto.core.rules.interactions import is_retained
 from reflecto.store.tables import DEVICES, INTERACTIONS, TOKENS
 
@@ -46,6 +46,16 @@ def count_pending(connection: sqlite3.Connection, owner_id: str, now: float, *, 
         {"owner_id": owner_id, "test": test, "now": now},
     ).fetchone()
     return int(count)
+
+
+def list_holders(connection: sqlite3.Connection, owner_id: str, now: float) -> list[Holder]:
+    """Return the tokens with live pending questions of the owner, the one with the most first."""
+    rows = connection.execute(
+        "SELECT token_id, count(*), max(created_at) FROM interactions "
+        f"WHERE owner_id = :owner_id AND test = 0 AND {IS_PENDING} GROUP BY token_id ORDER BY count(*) DESC, token_id",
+        {"owner_id": owner_id, "now": now},
+    )
+    return [Holder(*row) for row in rows]
 
 
 def phone_ids(connection: sqlite3.Connection, owner_id: str) -> frozenset[str]:

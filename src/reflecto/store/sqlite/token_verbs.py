@@ -3,15 +3,15 @@
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from reflecto.core.model import Delivery, Token, TokenChanges
+from reflecto.core.model import Delivery, Holder, Token, TokenChanges
 from reflecto.core.ports.store import Keep
 from reflecto.core.rules.additions import judge_token
 from reflecto.core.rules.outcomes import Addition, Change, ChangeResult
 from reflecto.core.rules.queue_room import QueueLimits
-from reflecto.core.rules.senders import changes_to, judge_change
+from reflecto.core.rules.senders import changes_to, judge_change, should_tell_refusal
 from reflecto.store.sqlite.database import Database
 from reflecto.store.sqlite.queues import append_to_queues
-from reflecto.store.sqlite.statements import find_live_token, is_device, owner_exists
+from reflecto.store.sqlite.statements import find_live_token, is_device, list_holders, owner_exists
 from reflecto.store.tables import TOKEN_CHANGES, TOKENS
 
 
@@ -88,6 +88,21 @@ class TokenVerbs:
             return True
 
         return await self._database.write(revoke, frees=True)
+
+    async def list_holders(self, owner_id: str, now: float) -> list[Holder]:
+        return self._database.read(lambda connection: list_holders(connection, owner_id, now))
+
+    async def tell_refusal_once(
+        self, owner_id: str, token_id: str, notices: Sequence[Delivery], now: float
+    ) -> list[str] | None:
+        def tell(connection: sqlite3.Connection) -> list[str] | None:
+            token = find_live_token(connection, token_id)
+            if token is None or not should_tell_refusal(token, list_holders(connection, owner_id, now)):
+                return None
+            connection.execute("UPDATE tokens SET refused_at = ? WHERE id = ?", (int(now), token_id))
+            return append_to_queues(connection, notices, self._bounds)
+
+        return await self._database.write(tell)
 
     async def load_monthly_counts(self, month: str) -> dict[str, int]:
         return dict(self._database.rows("SELECT token_id, count FROM monthly_counts WHERE month = ?", (month,)))

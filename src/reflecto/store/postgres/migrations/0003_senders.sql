@@ -8,3 +8,7 @@ WHERE made.id = tokens.id;
 -- A missed question stays in the queues, behind it that it expired; from `push_until` on nothing is pushed of it.
 
 ALTER TABLE queue ADD COLUMN question_id text, ADD COLUMN push_until bigint;
+
+-- When an owner was last told that there was no place for a question of the sender.
+
+ALTER TABLE tokens ADD COLUMN refused_at bigint;

@@ -16,3 +16,7 @@ ALTER TABLE queue ADD COLUMN question_id TEXT;
 ALTER TABLE queue ADD COLUMN push_until INTEGER;
 CREATE INDEX queue_of_questions ON queue (device_id, question_id) WHERE question_id IS NOT NULL;
 CREATE INDEX interactions_expiring ON interactions (expires_at) WHERE status = 'pending';
+
+-- When an owner was last told that there was no place for a question of the sender.
+
+ALTER TABLE tokens ADD COLUMN refused_at INTEGER;
