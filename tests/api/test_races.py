@@ -248,3 +248,73 @@ async def test_a_store_where_phones_never_stop_changing_fails_the_question_and_n
     assert await store.list_pending(sender.id, NOW) == []
     store.before.clear()
     assert (await sender.ask()).status_code == 201
+
+
+def dismissal(device: DeviceActor, question: str) -> Coroutine[Any, Any, httpx.Response]:
+    return device.call("POST", f"/v1/interactions/{question}/dismiss", json={})
+
+
+async def closings(server: RunningServer, device: DeviceActor, question: str) -> list[tuple[str, str | None]]:
+    """Return with which status and reason the device was told that the question is over."""
+    entries = await server.services.store.read_queue(device.id, 0, 100, server.clock.now())
+    assert entries is not None
+    envelopes = [device.open(entry.blob) for entry in entries]
+    told = [each.payload for each in envelopes if (each.type, each.id) == ("interaction.closed", question)]
+    return [(each["status"], each.get("reason")) for each in told]
+
+
+async def test_a_tap_and_a_refusal_at_once_agree_on_one_ending_and_the_others_hear_it(
+    server: RunningServer, store: FaultyStore, phone: DeviceActor, sender: Program
+):
+    fold, tablet = [await enroll(server, owner=phone, label=label) for label in ("Fold", "Tablet")]
+    for number in range(4):
+        question = await sender.ask_id(f"Question {number}?")
+        gate = store.hold("record_answer_if_pending" if number % 2 else "cancel_if_pending")
+        calls = [asyncio.create_task(each) for each in (phone.answer(question), dismissal(fold, question))]
+        async with asyncio.timeout(BOUND_SECONDS):
+            await gate.until_held(1)
+            await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)  # the other one wins
+            gate.open()
+            tapped, refused = await asyncio.gather(*calls)
+        state = (await sender.read(question)).json()
+        if number % 2:
+            assert (tapped.status_code, refused.status_code, state["reason"]) == (409, 200, "dismissed")
+            assert tapped.json()["error"]["details"] == {"status": "cancelled"}
+            told: tuple[str, str | None] = ("cancelled", "dismissed")
+        else:
+            assert (tapped.status_code, refused.status_code, state["status"]) == (200, 409, "answered")
+            assert refused.json()["error"]["details"]["choice_index"] == state["choice_index"]
+            told = ("answered", None)
+        assert await closings(server, tablet, question) == [told]
+
+
+async def test_of_refusals_at_once_one_is_told_to_the_others(
+    server: RunningServer, store: FaultyStore, phone: DeviceActor, sender: Program
+):
+    fold, tablet = [await enroll(server, owner=phone, label=label) for label in ("Fold", "Tablet")]
+    question = await sender.ask_id()
+    gate = store.hold("cancel_if_pending")
+    replies = await at_once([dismissal(each, question) for each in (phone, fold) for _ in range(4)], gate)
+    assert Counter(reply.status_code for reply in replies) == {200: 8}
+    assert len({reply.content for reply in replies}) == 1
+    assert await closings(server, tablet, question) == [("cancelled", "dismissed")]
+    told = [await closings(server, each, question) for each in (phone, fold)]
+    assert sorted(told) == [[], [("cancelled", "dismissed")]]  # whoever was first needs not be told
+
+
+async def test_a_refusal_that_is_overtaken_by_the_end_is_too_late_for_everybody(
+    server: RunningServer, store: FaultyStore, phone: DeviceActor, sender: Program, clock: FakeClock
+):
+    question = await sender.ask_id(expires_in=60)
+    clock.advance(59.5)
+    gate = store.hold("cancel_if_pending")
+    refusal = asyncio.create_task(dismissal(phone, question))
+    async with asyncio.timeout(BOUND_SECONDS):
+        await gate.until_held(1)
+        clock.advance(0.5)
+        await server.services.interactions.settle_expired()
+        gate.open()
+        refused = await refusal
+    assert (refused.status_code, refused.json()["error"]["details"]) == (409, {"status": "expired"})
+    assert (await sender.read(question)).json()["status"] == "expired"
+    assert await closings(server, phone, question) == [("expired", None)]

@@ -16,7 +16,7 @@ from tests.fakes import BOUND_SECONDS, FakeClock
 from tests.pairing.ends import DeviceEnd, PhoneEnd
 from tests.push.push_service import PushServiceOnLoopback
 from tests.several_processes.conftest import Two, until
-from tests.sync_reader import open_sync
+from tests.sync_reader import drain, open_sync
 
 
 @pytest.fixture
@@ -82,6 +82,18 @@ async def test_a_wait_at_one_keeps_the_question_whose_asker_has_left_the_other_a
         assert (closed.type, closed.payload["reason"]) == ("interaction.closed", "abandoned")
         await sender.send("Nothing else came")
         assert (await stream.envelope()).payload["message"] == "Nothing else came"
+
+
+async def test_a_question_that_expired_is_told_once_by_whichever_process_sees_it(
+    two: Two, phone: DeviceActor, sender: Program, clock: FakeClock
+):
+    question = await sender.ask_id(expires_in=60)
+    clock.advance(60)
+    await asyncio.gather(*(server.services.interactions.settle_expired() for server in two))
+    await two.at_b(sender).send("Nothing else came")
+    found = await drain(two.at_b(phone), 3, after=1)
+    assert [(each.type, each.id) for each in found[:2]] == [("interaction", question), ("interaction.closed", question)]
+    assert found[2].payload["message"] == "Nothing else came"
 
 
 async def test_a_device_joins_at_one_process_by_an_invitation_made_and_approved_at_the_other(

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -15,12 +16,21 @@ from tests.api.limited import NO_LIMITS, standing
 from tests.builders import DeviceKeys, enrolment_body
 from tests.fakes import BOUND_SECONDS
 from tests.several_processes.conftest import Two
+from tests.sync_reader import open_sync
 
 
 async def at_once(calls: Sequence[Coroutine[Any, Any, httpx.Response]]) -> list[httpx.Response]:
     """Make all calls at the same time."""
     async with asyncio.timeout(BOUND_SECONDS):
         return await asyncio.gather(*calls)
+
+
+async def closings(two: Two, device: DeviceActor, question: str) -> list[dict[str, Any]]:
+    """Return what the device was told of the question's end."""
+    entries = await two.a.services.store.read_queue(device.id, 0, 100, two.a.clock.now())
+    assert entries is not None
+    envelopes = [device.open(entry.blob) for entry in entries]
+    return [each.payload for each in envelopes if (each.type, each.id) == ("interaction.closed", question)]
 
 
 def statuses(replies: Sequence[httpx.Response]) -> Counter[int]:
@@ -61,6 +71,42 @@ async def test_of_40_taps_over_both_one_wins(two: Two, phone: DeviceActor, sende
     assert {reply.json()["choice_index"] for reply in won} == {states[0]["choice_index"]}
     assert statuses(replies).keys() <= {200, 409}
     assert 1 <= len(won) <= 10  # the winner, and whoever tapped the same
+
+
+async def test_of_taps_and_refusals_over_both_one_wins_and_both_tell_the_same(
+    two: Two, phone: DeviceActor, sender: Program
+):
+    tablet = await enroll(two.b, owner=phone, label="Tablet")
+    asked = await sender.ask_id()
+    refusal = f"/v1/interactions/{asked}/dismiss"
+    callers = [phone, two.at_b(phone), two.at_b(tablet), replace(tablet, http=two.a.http)]
+    calls = [each.answer(asked) for each in callers * 3]
+    calls += [each.call("POST", refusal, json={}) for each in callers * 3]
+    replies = await at_once(calls)
+    states = [(await each.read(asked)).json() for each in (sender, two.at_b(sender))]
+    assert states[0] == states[1]
+    taps, refusals = replies[:12], replies[12:]
+    if states[0]["status"] == "answered":
+        assert statuses(refusals) == {409: 12}
+    else:
+        assert (states[0]["reason"], statuses(taps), statuses(refusals)) == ("dismissed", {409: 12}, {200: 12})
+    told = [await closings(two, each, asked) for each in (phone, tablet)]
+    assert sorted(map(len, told)) == [0, 1]  # whoever ended it needs not be told
+
+
+async def test_a_ring_stopped_at_one_is_silent_on_the_devices_of_both(two: Two, phone: DeviceActor, sender: Program):
+    tablet, desk = [
+        await enroll(two.b, owner=phone, label=label, **kind)
+        for label, kind in (("Tablet", {}), ("desk", {"class_": "desktop"}))
+    ]
+    async with open_sync(phone, after=3) as at_a, open_sync(tablet, after=1) as at_b:  # behind those who joined
+        rang = (await sender.call("POST", "/v1/ring", json={})).json()["id"]
+        for stream in (at_a, at_b):
+            assert (await stream.envelope()).id == rang
+        assert (await two.at_b(desk).call("POST", f"/v1/rings/{rang}/stop")).status_code == 204
+        for stream in (at_a, at_b):
+            stopped = await stream.envelope()
+            assert (stopped.type, stopped.id, stopped.payload) == ("ring.stopped", rang, {"by": "desk"})
 
 
 async def test_24_creates_over_both_fill_exactly_ten_places(two: Two, sender: Program):

@@ -276,3 +276,49 @@ async def test_sweeping_and_noting_beside_new_entries_leaves_every_count_right(h
     load = await store.measure_load(NOW)
     assert (load.queue_entries, load.queue_bytes) == (len(held), sum(len(entry.blob) for entry in held)) == (60, 1_920)
     assert {each.last_seen_at for each in await store.list_devices(phone.owner_id)} == {NOW + 11}
+
+
+async def test_of_many_refusals_from_phones_and_taps_one_ends_the_question_and_tells_once(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    tablet = await join(store, phone.owner_id)
+    for _ in range(5):
+        question = await created(store, token, phone, tablet)
+        before = len(await blobs(store, tablet))
+        calls: list[Awaitable[EndResult | None]] = []
+        for at in islice(cycle(handles), 8):
+            told = [make_delivery(tablet)]
+            calls.append(at.cancel_if_pending(question.id, told, NOW, "dismissed"))
+            calls.append(at.record_answer_if_pending(question.id, make_tap(phone), told, NOW))
+        results = [result for result in await at_once(calls) if result is not None]
+        assert [result.verdict for result in results].count(Verdict.ACCEPTED) == 1
+        found = await store.find_interaction(question.id, NOW)
+        assert {result.interaction for result in results} == {found}
+        assert found is not None
+        assert (found.status, found.reason) in {("answered", None), ("cancelled", "dismissed")}
+        assert len(await blobs(store, tablet)) == before + 1
+
+
+async def test_either_the_refusal_or_the_expiry_wins_never_both(handles: list[Store]):
+    store = handles[0]
+    phone, token = await found_owner(store)
+    for _ in range(10):
+        question = await created(store, token, phone)
+        end = question.expires_at
+        before = len(await blobs(store, phone))
+        refused, expired = await at_once(
+            [
+                handles[0].cancel_if_pending(question.id, [make_delivery(phone)], end - 0.001, "dismissed"),
+                handles[-1].close_if_expired(question.id, [make_delivery(phone)], end),
+            ]
+        )
+        assert isinstance(refused, EndResult)
+        found = await store.find_interaction(question.id, end)
+        assert refused.interaction == found
+        assert found is not None
+        won = "dismissed" if refused.verdict is Verdict.ACCEPTED else "expired"
+        assert (refused.verdict, found.status, expired is None) == {
+            "dismissed": (Verdict.ACCEPTED, "cancelled", True),
+            "expired": (Verdict.CLOSED, "expired", False),
+        }[won]
+        assert len(await blobs(store, phone)) == before + 1
