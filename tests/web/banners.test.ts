@@ -59,6 +59,18 @@ test("a lost server is said with since when, and a retry that tries at once", as
   await banners(page).waitFor({ state: "detached" });
 });
 
+test("a newer app that took over under an open page is said, and starts with one tap", async () => {
+  const page = await phoneWith({});
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.reload(); // under the worker from its first request on
+  await page.getByText("Live", { exact: true }).waitFor();
+  await page.evaluate(() => navigator.serviceWorker.dispatchEvent(new Event("controllerchange")));
+  await banners(page).getByText("A new version is ready").waitFor();
+  await Promise.all([page.waitForEvent("load"), banners(page).getByRole("button", { name: "Restart" }).click()]);
+  await page.getByText("Live", { exact: true }).waitFor();
+  expect(await banners(page).count()).toBe(0);
+});
+
 test("without a network the banner says since when", async () => {
   const page = await phoneWith({});
   await page.context().setOffline(true);

@@ -84,7 +84,7 @@ test("it is shown, answered from its button, and replaced by the result; the app
     { title: "Default asks", body: DEPLOY.question, tag, actions: ["Approve", "Deny"] },
   ]);
   await driver.click(tag, "choice-0");
-  await driver.untilShown((all) => all[0]?.title === "Approve, sent");
+  await driver.untilShown((all) => all[0]?.title === "Approve · sent");
   expect(await server.outcome(token, id)).toMatchObject({ choice: "Approve", answered_by: { label: "Pixel" } });
 
   await page.goto(server.url); // and now the stream brings the same entries

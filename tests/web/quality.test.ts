@@ -133,9 +133,31 @@ test("text at twice its size still fits, nothing is cut or needs sideways scroll
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.evaluate(() => document.documentElement.style.setProperty("font-size", "200%"));
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), screen).toBeLessThanOrEqual(0);
+    expect(await tornWords(page), screen).toEqual([]);
   }
   await context.close();
 });
+
+/** Words of buttons that stand on two lines, or reach out of what can be seen. */
+function tornWords(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const torn: string[] = [];
+    for (const button of document.querySelectorAll("button, .button, .tab, .banner strong")) {
+      const texts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
+      for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+        if ((text.parentElement?.getBoundingClientRect().width ?? 0) <= 1) continue; // for a screen reader alone
+        for (const { index, 0: word } of (text.textContent ?? "").matchAll(/\S+/g)) {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          const isOut = !button.closest(".chips") && range.getBoundingClientRect().right > innerWidth + 1;
+          if (range.getClientRects().length > 1 || isOut) torn.push(word);
+        }
+      }
+    }
+    return torn;
+  });
+}
 
 test.each([
   ["light", "/v1/ring", { duration: 60, message: "Side gate" }],

@@ -127,6 +127,17 @@ test("a muted sender's message is silent, and its ring rings nobody", () => {
   expect(ring?.options).not.toHaveProperty("vibrate");
 });
 
+test("a name that runs the other way is kept in its place, and its marks are not shown; what a sender hides is", () => {
+  const question = { ...questionOf("Deploy?"), source: { token: "דלת" } };
+  expect(promptOf(question, TWO)?.title).toBe("\u2068דלת\u2069 asks");
+  expect(promptOf(noteOf({ title: "a\u202eb", message: "c\u202ed" }), TWO)).toMatchObject({
+    title: "a‹U+202E›b",
+    options: { body: "c‹U+202E›d" },
+  });
+  const result = resultPrompt(questionOf("a\u202eb", undefined, { phase: "withdrawn" }), true);
+  expect(result?.options.body).toBe("a‹U+202E›b");
+});
+
 test("who was muted on another phone, until when and by whom is told silently, with the way back", () => {
   const changed = (change: object) =>
     itemOf({

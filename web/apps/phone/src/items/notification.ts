@@ -86,14 +86,14 @@ function notePrompt(item: Exclude<Item, Question>, maxActions: number): Prompt |
     case "notification": {
       const { title, priority, sound } = item.payload;
       const silent = priority === "min" || priority === "low" || sound === "none";
-      return prompt(item, title ?? from, plainTextOf(item.payload), {
+      return prompt(item, visible(title) ?? from, visibleText(plainTextOf(item.payload)), {
         silent,
         requireInteraction: priority === "urgent",
       });
     }
     case "emergency": {
-      const { title } = item.payload;
-      const text = plainTextOf(item.payload);
+      const title = visible(item.payload.title);
+      const text = visibleText(plainTextOf(item.payload));
       return prompt(item, t("notice.emergency", { name: from }), title ? `${title}\n${text}` : text, {
         requireInteraction: true,
         vibrate: RING_PATTERN,
@@ -101,14 +101,19 @@ function notePrompt(item: Exclude<Item, Question>, maxActions: number): Prompt |
       });
     }
     case "document":
-      return prompt(item, item.payload.title ?? t("notice.document", { name: from }), item.payload.filename);
+      return prompt(
+        item,
+        visible(item.payload.title) ?? t("notice.document", { name: from }),
+        visibleText(item.payload.filename),
+      );
     case "reminder": {
-      const { title, message, late } = item.payload;
-      return prompt(item, title ?? t("inbox.reminder"), late ? `${message}\n${t("inbox.reminder.late")}` : message);
+      const message = visibleText(item.payload.message);
+      const late = item.payload.late ? `\n${t("inbox.reminder.late")}` : "";
+      return prompt(item, visible(item.payload.title) ?? t("inbox.reminder"), message + late);
     }
     case "ring":
-      if (item.isMuted) return prompt(item, from, item.payload.message ?? t("history.rang"));
-      return prompt(item, t("ring.title", { name: from }), item.payload.message ?? t("notice.ring"), {
+      if (item.isMuted) return prompt(item, from, visible(item.payload.message) ?? t("history.rang"));
+      return prompt(item, t("ring.title", { name: from }), visible(item.payload.message) ?? t("notice.ring"), {
         requireInteraction: true,
         vibrate: RING_PATTERN,
         actions: button("end", t("ring.stop")),
@@ -138,7 +143,7 @@ function gathered({ title, options }: Prompt, item: Item, before: Burst | null):
   const kept = { ...options, ...heard, data: { ...options.data, burst } };
   if (count === 1) return { title, options: kept };
   const text = title === sourceName(item.source) ? options.body : `${title}: ${options.body}`;
-  const counted = visibleText(t("notice.burst", { name: sourceName(item.source), count }));
+  const counted = t("notice.burst", { name: sourceName(item.source), count });
   return { title: counted, options: { ...kept, body: t("notice.newest", { text }) } };
 }
 
@@ -200,15 +205,21 @@ export function resultPrompt(question: Question, canLeave: boolean): Prompt | nu
   const isMissed = question.phase === "expired" && question.tappedIndex === null;
   const title = isMissed ? t("notice.missed", { name: sourceName(question.source) }) : outcome.text;
   const isKept = question.phase === "sending" && !canLeave;
-  const body = isKept ? t("notice.kept.hint") : question.payload.question;
+  const body = isKept ? t("notice.kept.hint") : visibleText(question.payload.question);
   return prompt(question, title, body, { silent: true, renotify: false });
 }
 
+/** Text of others, of which nothing is hidden. */
+function visible(text: string | null): string | null {
+  return text === null ? null : visibleText(text);
+}
+
+/** `title` and `body` are ours, or have gone through `visibleText`: that would show the marks which keep names apart. */
 function prompt(item: Item, title: string, body: string, options: Partial<Prompt["options"]> = {}): Prompt {
   return {
-    title: visibleText(title),
+    title,
     options: {
-      body: visibleText(body),
+      body,
       tag: tagOf(item),
       icon: addressOf("/icons/icon-192.png"),
       badge: addressOf("/icons/badge-96.png"),

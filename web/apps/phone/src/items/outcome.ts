@@ -58,5 +58,5 @@ export function choiceLabel(question: Question, index: number | null): string {
 
 /** Who sent it: the token's label, or the server. */
 export function sourceName(source: { token?: string; server?: string }): string {
-  return visibleText(source.token ?? source.server ?? "Unknown sender", NAME);
+  return visibleText(source.token ?? source.server ?? t("sender.unknown"), NAME);
 }

@@ -1,6 +1,7 @@
 /** What is past: missed questions first, then day by day; found by words, sender, answer or day. */
 
 import { visibleText } from "@reflecto/core";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { dayOf, timeOf } from "../../i18n/dates.ts";
 import { t } from "../../i18n/index.ts";
@@ -149,9 +150,7 @@ function Line({ entry }: { entry: Entry }) {
       <a class="past" href={hrefOf("history", item.key)}>
         <SenderAvatar source={item.source} />
         <span class="past-text">
-          <strong dir="auto">
-            <Visible text={titleOf(entry)} keepLines={false} />
-          </strong>
+          <strong dir="auto">{titleOf(entry)}</strong>
           <span>
             {item.type === "interaction" ? (
               <Verdict question={item} asked={entry.all.map(({ ts }) => ts)} />
@@ -168,13 +167,15 @@ function Line({ entry }: { entry: Entry }) {
   );
 }
 
-/** One line; the whole is a tap away. */
-function titleOf({ item }: Entry): string {
+/** One line; the whole is a tap away. Our own words stand as they are: their marks keep names in their places. */
+function titleOf({ item }: Entry): ComponentChildren {
+  if (item.type === "token.changed") return changeWords(item).join(" ");
+  if (item.type === "token.created") return t("history.token", { name: visibleText(item.payload.label) });
   const text = item.type === "interaction" ? item.payload.question : noteTitle(item);
-  return text.split(/\s+/).join(" ");
+  return <Visible text={text.split(/\s+/).join(" ")} keepLines={false} />;
 }
 
-function noteTitle(item: NoteItem): string {
+function noteTitle(item: Exclude<NoteItem, { type: "token.created" | "token.changed" }>): string {
   switch (item.type) {
     case "notification":
     case "emergency":
@@ -185,9 +186,5 @@ function noteTitle(item: NoteItem): string {
       return item.payload.title ?? item.payload.message;
     case "ring":
       return item.payload.message ?? t("history.rang");
-    case "token.changed":
-      return changeWords(item).join(" ");
-    case "token.created":
-      return t("history.token", { name: visibleText(item.payload.label) });
   }
 }

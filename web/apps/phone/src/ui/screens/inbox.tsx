@@ -93,7 +93,7 @@ function NoteBody({ item }: { item: NoteItem }) {
     case "reminder":
       return (
         <>
-          <Title text={item.payload.title ?? t("inbox.reminder")} />
+          {item.payload.title ? <Title text={item.payload.title} /> : <OwnTitle>{t("inbox.reminder")}</OwnTitle>}
           <Paragraph text={item.payload.message} />
           {item.payload.late && <p class="aside">{t("inbox.reminder.late")}</p>}
         </>
@@ -101,7 +101,7 @@ function NoteBody({ item }: { item: NoteItem }) {
     case "ring":
       return (
         <>
-          <Title text={t("history.rang")} />
+          <OwnTitle>{t("history.rang")}</OwnTitle>
           {item.payload.message && <Paragraph text={item.payload.message} />}
         </>
       );
@@ -118,6 +118,11 @@ function Title({ text }: { text: string }) {
       <Visible text={text} />
     </h2>
   );
+}
+
+/** Our own words: the marks in them keep the names of others in their places. */
+function OwnTitle({ children }: { children: string }) {
+  return <h2 class="note-title">{children}</h2>;
 }
 
 function Paragraph({ text }: { text: string }) {
@@ -236,8 +241,8 @@ function NewTokenNote({ payload }: { payload: PayloadOf<"token.created"> }) {
   const app = useApp();
   return (
     <>
-      <Title text={t("history.token", { name: visibleText(payload.label) })} />
-      <Paragraph text={t("inbox.token.hint")} />
+      <OwnTitle>{t("history.token", { name: visibleText(payload.label) })}</OwnTitle>
+      <p class="note-text">{t("inbox.token.hint")}</p>
       <div class="links">
         <CopyButton text={payload.token} label={t("token.copy")} />
         <button type="button" class="button small" onClick={() => app.eraseToken(payload.id)}>
@@ -257,9 +262,9 @@ function ChangeNote({ change }: { change: NoteOf<"token.changed"> }) {
   return (
     <>
       {changeWords(change).map((words) => (
-        <Title key={words} text={words} />
+        <OwnTitle key={words}>{words}</OwnTitle>
       ))}
-      <Paragraph text={t("sender.by", { device: visibleText(by, { keepLines: false }) })} />
+      <p class="note-text">{t("sender.by", { device: visibleText(by, { keepLines: false }) })}</p>
       {canUnmute && (
         <div class="links">
           <WorkButton work={() => app.changeToken(token_id, { muted_until: null })}>{t("tokens.unmute")}</WorkButton>

@@ -1,6 +1,6 @@
 /** One thing of the past as it was, and the way to delete it. */
 
-import { type Block, briefOf, type Question } from "@reflecto/core";
+import { type Block, briefOf, type Question, visibleText } from "@reflecto/core";
 import { useEffect } from "preact/hooks";
 import { momentOf } from "../../i18n/dates.ts";
 import { t } from "../../i18n/index.ts";
@@ -75,9 +75,7 @@ function PastQuestion({ question, asked }: { question: Question; asked: readonly
         {said && (
           <>
             <dt>{t("history.who")}</dt>
-            <dd dir="auto">
-              <Visible text={t("history.says", { what: said })} keepLines={false} />
-            </dd>
+            <dd>{t("history.says", { what: visibleText(said, { keepLines: false }) })}</dd>
           </>
         )}
         {comment && (
