@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from reflecto.cli.exits import Exit
+from reflecto.phone.state_file import StateFile
 from tests.e2e.phones import HTTP, ask, bearer, make_codes, read
 from tests.e2e.server_process import ServerProcess, run_reflecto
 from tests.phone.programs import Terminal, script, terminal
@@ -19,10 +20,18 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-
 TOKEN = re.compile(r"rfk_live_[A-Za-z0-9]{32}")
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[ServerProcess]:
-    with ServerProcess(tmp_path / "data") as running:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """One server for all of them, each with an owner of its own."""
+    with ServerProcess(tmp_path_factory.mktemp("phone") / "data") as running:
         yield running
+
+
+@pytest.fixture
+def link(server: ServerProcess) -> str:
+    """What an owner's first phone opens."""
+    [code] = make_codes(server.data, 1, new_owner=True)
+    return f"{server.url}/enroll#{code}"
 
 
 @pytest.fixture
@@ -31,14 +40,20 @@ def state(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def token(server: ServerProcess, state: Path) -> str:
+def token(link: str, state: Path) -> str:
     """The Default token of a phone that is enrolled and not running."""
-    with script("phone", server.ready["link"], "--state", state, "--label", "Laptop", "--json") as phone:
+    with script("phone", link, "--state", state, "--label", "Laptop", "--json") as phone:
         made: str = phone.event("token")["token"]
         phone.event("connected")
         phone.signal(signal.SIGTERM)
         assert phone.wait() == 0
     return made
+
+
+def owner_of(state: Path) -> str:
+    identity = StateFile(state).load().identity
+    assert identity is not None
+    return identity.owner_id
 
 
 def create(server: ServerProcess, token: str, question: str = "Deploy?", **fields: object) -> str:
@@ -64,8 +79,10 @@ def answer_with(phone: Terminal, key: bytes, until: str, *, times: int = 1) -> N
     raise AssertionError(phone.shown)
 
 
-def test_on_a_terminal_a_phone_is_enrolled_shows_its_token_and_answers_with_a_key(server: ServerProcess, state: Path):
-    with terminal("phone", server.ready["link"], "--state", state, "--label", "Laptop") as phone:
+def test_on_a_terminal_a_phone_is_enrolled_shows_its_token_and_answers_with_a_key(
+    server: ServerProcess, link: str, state: Path
+):
+    with terminal("phone", link, "--state", state, "--label", "Laptop") as phone:
         phone.read_until("reflecto login --url")
         phone.read_until("Connected to")
         token = TOKEN.findall(phone.shown)[0]
@@ -153,8 +170,8 @@ def test_the_terminal_is_as_before_when_the_phone_fails(server: ServerProcess, s
         assert "Traceback" not in phone.shown
 
 
-def test_into_a_pipe_it_only_shows_and_keeps_the_token_to_itself(server: ServerProcess, state: Path):
-    with script("phone", server.ready["link"], "--state", state) as phone:
+def test_into_a_pipe_it_only_shows_and_keeps_the_token_to_itself(link: str, state: Path):
+    with script("phone", link, "--state", state) as phone:
         phone.line('A sender token "Default" was made')
         phone.line("Connected to")
         phone.signal(signal.SIGTERM)
@@ -191,7 +208,7 @@ def test_once_interrupted_before_a_question_ended_says_so_in_its_exit_code(
 def test_of_two_phones_in_two_processes_the_slower_says_where_it_was_answered(
     server: ServerProcess, state: Path, token: str, tmp_path: Path
 ):
-    [code] = make_codes(tmp_path / "data", 1)
+    [code] = make_codes(server.data, 1, owner_id=owner_of(state))
     with script("phone", "--state", state, "--json") as laptop:
         laptop.event("connected")
         second = ("phone", code, "--url", server.url, "--state", tmp_path / "b.json", "--label", "Desk")
@@ -231,7 +248,7 @@ def test_a_revoked_phone_ends_with_a_clear_message_and_takes_a_new_code(
     with script("phone", "--state", state) as phone:
         phone.line("Connected to")
         devices = HTTP.get(f"{server.url}/v1/devices", headers=bearer(token)).json()["devices"]
-        [code] = make_codes(tmp_path / "data", 1)
+        [code] = make_codes(server.data, 1, owner_id=owner_of(state))
         with script("phone", code, "--url", server.url, "--state", tmp_path / "b.json", "--json") as other:
             other.event("connected")
             device_token = re.findall(r"rfd_live_[A-Za-z0-9]{32}", (tmp_path / "b.json").read_text("utf-8"))[0]
@@ -240,7 +257,7 @@ def test_a_revoked_phone_ends_with_a_clear_message_and_takes_a_new_code(
             phone.line("does not know this device any more")
             assert phone.wait() == Exit.NOT_AUTHORISED
 
-        [code] = make_codes(tmp_path / "data", 1)
+        [code] = make_codes(server.data, 1, owner_id=owner_of(state))
         with script("phone", code, "--url", server.url, "--state", state, "--json") as again:
             assert again.event("enrolled")["founded"] is False
             again.event("connected")

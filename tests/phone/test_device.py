@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,13 @@ from tests.phone.handset import Clock, enrol, running
 
 
 class World:
-    """One server whose first phone is at `path`, and the owner's first token."""
+    """An owner whose first phone is at `path`, and the first token."""
 
     def __init__(self, folder: Path, server: ServerProcess, stack: contextlib.ExitStack) -> None:
         self.folder, self.server, self._stack = folder, server, stack
         self.path = folder / "phone" / "state.json"
-        held = asyncio.run(enrol(self.path, server.url, server.ready["code"], "Laptop"))
+        [self.code] = make_codes(server.data, 1, new_owner=True)
+        held = asyncio.run(enrol(self.path, server.url, self.code, "Laptop"))
         assert held is not None
         self.token = held.token
 
@@ -59,7 +60,9 @@ class World:
 
     async def second_phone(self) -> Path:
         path = self.folder / "second" / "state.json"
-        [code] = await asyncio.to_thread(make_codes, self.server.data, 1)
+        identity = StateFile(self.path).load().identity
+        assert identity is not None
+        [code] = await asyncio.to_thread(make_codes, self.server.data, 1, owner_id=identity.owner_id)
         assert await enrol(path, self.url, code, "Desk") is None
         return path
 
@@ -68,8 +71,22 @@ class World:
             return store.load()
 
 
+@pytest.fixture(scope="module")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    with ServerProcess(tmp_path_factory.mktemp("device") / "data") as server:
+        yield server
+
+
 @pytest.fixture
-def world(tmp_path: Path):
+def world(tmp_path: Path, shared_server: ServerProcess) -> Iterator[World]:
+    """An owner on the server that these tests share."""
+    with contextlib.ExitStack() as stack:
+        yield World(tmp_path, shared_server, stack)
+
+
+@pytest.fixture
+def lone_world(tmp_path: Path) -> Iterator[World]:
+    """An owner on a server that the test may stop."""
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(ServerProcess(tmp_path / "data"))
         yield World(tmp_path, server, stack)
@@ -207,60 +224,60 @@ def test_a_withdrawn_question_goes(world: World):
     within(play)
 
 
-def test_a_server_restart_loses_nothing_and_repeats_nothing(world: World):
+def test_a_server_restart_loses_nothing_and_repeats_nothing(lone_world: World):
     async def play() -> None:
-        async with running(world.path) as handset:
-            first = world.ask("Before?")
+        async with running(lone_world.path) as handset:
+            first = lone_world.ask("Before?")
             await handset.wait_for(effects.Opened)
 
-            world.restart()
+            lone_world.restart()
 
             await handset.wait_for(effects.Connected, 2)
-            second = world.ask("After?")
+            second = lone_world.ask("After?")
             await handset.wait_for(effects.Opened, 2)
             handset.phone.tap(first, 0)
             handset.phone.tap(second, 1)
             await handset.wait_for(effects.Ended, 2, outcome="sent")
             assert [opened.id for opened in handset.all(effects.Opened)] == [first, second]
-            assert [world.read(asked)["choice"] for asked in (first, second)] == ["Approve", "Deny"]
+            assert [lone_world.read(asked)["choice"] for asked in (first, second)] == ["Approve", "Deny"]
             assert len(handset.all(effects.Disconnected)) == 1
 
     within(play)
 
 
-def test_a_tap_while_the_server_is_down_is_sent_when_it_is_back(world: World):
+def test_a_tap_while_the_server_is_down_is_sent_when_it_is_back(lone_world: World):
     async def play() -> None:
-        async with running(world.path) as handset:
-            interaction_id = world.ask()
+        async with running(lone_world.path) as handset:
+            interaction_id = lone_world.ask()
             await handset.wait_for(effects.Opened)
-            port = world.server.port
-            world.server.kill()
+            port = lone_world.server.port
+            lone_world.server.kill()
             await handset.wait_for(effects.Disconnected)
 
             handset.phone.tap(interaction_id, 1)
 
             await handset.wait_for(effects.Sending)
             assert handset.all(effects.Ended) == []
-            world.start(port)
+            lone_world.start(port)
             assert (await handset.wait_for(effects.Ended)).outcome == "sent"
-            assert world.read(interaction_id)["choice"] == "Deny"
+            assert lone_world.read(interaction_id)["choice"] == "Deny"
 
     within(play)
 
 
-def test_an_answer_that_was_stored_but_not_sent_goes_out_in_the_next_run(world: World):
+def test_an_answer_that_was_stored_but_not_sent_goes_out_in_the_next_run(lone_world: World):
     async def play() -> None:
-        async with running(world.path) as handset:
-            interaction_id = world.ask()
+        async with running(lone_world.path) as handset:
+            interaction_id = lone_world.ask()
             await handset.wait_for(effects.Opened)
-            port = world.server.port
-            world.server.kill()
+            port = lone_world.server.port
+            lone_world.server.kill()
             handset.phone.tap(interaction_id, 0)
-        world.start(port)
-        async with running(world.path) as again:
+        lone_world.start(port)
+        async with running(lone_world.path) as again:
             assert (await again.wait_for(effects.Sending)).choice == "Approve"
             assert (await again.wait_for(effects.Ended)).outcome == "sent"
-            assert world.read(interaction_id)["choice"] == "Approve"
+            assert lone_world.read(interaction_id)["choice"] == "Approve"
 
     within(play)
 
@@ -299,18 +316,18 @@ def test_an_answer_whose_reply_was_lost_counts_as_sent_when_it_is_repeated(world
     within(play)
 
 
-def test_an_answer_to_a_withdrawn_question_is_honestly_too_late(world: World):
+def test_an_answer_to_a_withdrawn_question_is_honestly_too_late(lone_world: World):
     async def play() -> None:
-        async with running(world.path) as handset:
-            interaction_id = world.ask()
+        async with running(lone_world.path) as handset:
+            interaction_id = lone_world.ask()
             await handset.wait_for(effects.Opened)
-            port = world.server.port
-            world.server.kill()
+            port = lone_world.server.port
+            lone_world.server.kill()
             handset.phone.tap(interaction_id, 0)
             await handset.wait_for(effects.Sending)
-        world.start(port)
-        assert world.cancel(interaction_id) == 200
-        async with running(world.path) as again:
+        lone_world.start(port)
+        assert lone_world.cancel(interaction_id) == 200
+        async with running(lone_world.path) as again:
             ended = await again.wait_for(effects.Ended)
             assert (ended.outcome, ended.too_late) == ("withdrawn", True)
 
@@ -362,10 +379,8 @@ def test_a_revoked_phone_ends_at_once_and_may_be_enrolled_anew(world: World):
 
 
 def test_a_code_works_once(world: World):
-    code = world.server.ready["code"]
-
     with pytest.raises(EnrolmentError, match="wrong, used or older than 10 minutes"):
-        asyncio.run(enrol(world.folder / "thief.json", world.url, code))
+        asyncio.run(enrol(world.folder / "thief.json", world.url, world.code))
 
 
 def test_what_is_stored_here_is_gone_from_the_server_s_queue(world: World):
