@@ -1,5 +1,6 @@
 """`reflecto ask` and the client against `reflecto serve` and `reflecto phone`, each a process of its own."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -10,15 +11,18 @@ from pathlib import Path
 import pytest
 
 from reflecto import QuestionCancelled, Reflecto, ReflectoError
+from tests.e2e.phones import make_codes
 from tests.e2e.server_process import REFLECTO, ServerProcess, environment, run_reflecto
+from tests.phone import handset
 from tests.phone.programs import Script, script
 
 WAIT_SECONDS = 20
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[ServerProcess]:
-    with ServerProcess(tmp_path / "data") as process:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """One server for all that leave it running, each with an owner of its own."""
+    with ServerProcess(tmp_path_factory.mktemp("ask") / "data") as process:
         yield process
 
 
@@ -28,12 +32,11 @@ def state(tmp_path: Path) -> Path:
 
 
 def enrol(server: ServerProcess, state: Path) -> dict[str, str]:
-    """Enrol a phone, end it, and return the environment of its owner's scripts."""
-    with script("phone", server.ready["link"], "--state", state, "--json", "--answer", "ask") as phone:
-        token = phone.event("token")["token"]
-        phone.signal(signal.SIGTERM)
-        phone.wait()
-    return {"REFLECTO_URL": server.url, "REFLECTO_TOKEN": token}
+    """Enrol an owner's first phone, which does not run, and return the environment of the owner's scripts."""
+    [code] = make_codes(server.data, 1, new_owner=True)
+    held = asyncio.run(handset.enrol(state, server.url, code))
+    assert held is not None
+    return {"REFLECTO_URL": server.url, "REFLECTO_TOKEN": held.token}
 
 
 def answering(state: Path, answer: str) -> AbstractContextManager[Script]:
@@ -50,11 +53,10 @@ def test_a_tap_on_the_phone_is_the_output_and_its_receipt_verifies(server: Serve
     assert answer["receipt_verified"] is True
 
 
-def test_the_answer_survives_a_power_cut_of_the_server_while_the_asker_waits(
-    server: ServerProcess, state: Path, tmp_path: Path
-):
-    env = enrol(server, state)
+def test_the_answer_survives_a_power_cut_of_the_server_while_the_asker_waits(state: Path, tmp_path: Path):
     with ExitStack() as stack:
+        server = stack.enter_context(ServerProcess(tmp_path / "data"))
+        env = enrol(server, state)
 
         def revive(trouble: ReflectoError | None) -> None:
             if trouble and not phones:
