@@ -148,18 +148,17 @@ def test_settings_that_cannot_be_read_are_refused_with_the_place(text: str, wher
             change()
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner),
-    max_leaves=8,
-)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+LEAF = st.none() | st.booleans() | st.integers() | TEXT
+FLAT = LEAF | st.lists(LEAF, max_size=3) | st.dictionaries(TEXT, LEAF, max_size=3)
+JSON = FLAT | st.lists(FLAT, max_size=3) | st.dictionaries(TEXT, FLAT, max_size=3)
 GROUP_LISTS = st.lists(st.just(OTHER) | JSON, min_size=1)
 HOOKS = st.dictionaries(st.sampled_from(["PreToolUse", "PermissionRequest", "Other"]), GROUP_LISTS, min_size=1)
 
 
 @hypothesis.settings(max_examples=30)
 @given(
-    st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), JSON),
+    st.dictionaries(TEXT, JSON),
     st.none() | HOOKS,
     st.sampled_from([None, 0, 1, 2, 4, "\t"]),
     st.sampled_from(["\n", "\r\n"]),
