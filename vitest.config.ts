@@ -15,10 +15,14 @@ const browser = {
   globalSetup: "tests/web/chromium.ts",
 };
 
+/** Timings of the app are no tests: they run when they are asked for. */
+const bench = { ...browser, name: "bench", include: ["bench/web/**/*.test.ts"], retry: 0 };
+const isBench = process.env["REFLECTO_BENCH"] !== undefined;
+
 export default defineConfig({
   test: {
     maxWorkers: 2, // each file of browser tests has a server: more at a time stand in each other's way
     sequence: { shuffle: true },
-    projects: [{ test: unit }, { test: browser }],
+    projects: [{ test: unit }, { test: browser }, ...(isBench ? [{ test: bench }] : [])],
   },
 });

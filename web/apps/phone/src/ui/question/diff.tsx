@@ -2,12 +2,10 @@
 
 import { useState } from "preact/hooks";
 import { t } from "../../i18n/index.ts";
-import type { Diff, DiffLine, Sign, Stretch } from "../../items/diff.ts";
+import type { Diff, DiffLine, Stretch } from "../../items/diff.ts";
 import { Icon } from "../icons.tsx";
 import { Visible } from "../text.tsx";
 import { useFolds } from "./folds.ts";
-
-const MARKS: Readonly<Record<Sign, string>> = { add: "+", del: "−", same: "\u00a0", note: "\u00a0" };
 
 export function DiffView({ diff }: { diff: Diff }) {
   const { hunks, added, removed } = diff;
@@ -79,17 +77,14 @@ function Lines({ lines }: { lines: readonly DiffLine[] }) {
   ));
 }
 
+/** Its sign and number are drawn by the styles: of a long diff there are a thousand. */
 function Line({ line: { sign, number, text } }: { line: DiffLine }) {
   const indent = Math.min(8, text.length - text.trimStart().length);
   return (
-    <div class={`diff-line ${sign}`}>
-      <i aria-hidden="true">{number}</i>
-      <b aria-hidden="true">{MARKS[sign]}</b>
-      <span style={`--in: ${indent}`}>
-        {sign === "add" && <span class="visually-hidden">{t("diff.added")} </span>}
-        {sign === "del" && <span class="visually-hidden">{t("diff.removed")} </span>}
-        {text === "" ? "\u00a0" : <Visible text={text} />}
-      </span>
+    <div class={`diff-line ${sign}`} data-line={number} style={`--in: ${indent}`}>
+      {sign === "add" && <span class="visually-hidden">{t("diff.added")} </span>}
+      {sign === "del" && <span class="visually-hidden">{t("diff.removed")} </span>}
+      {text === "" ? "\u00a0" : <Visible text={text} />}
     </div>
   );
 }

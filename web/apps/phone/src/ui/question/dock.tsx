@@ -11,7 +11,7 @@ import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
 import { useAppearance } from "../tap-guard.ts";
 import { Answers } from "./answers.tsx";
-import { useLinesBelow } from "./below.ts";
+import { useLinesBelow, useTall } from "./below.ts";
 import { Hint } from "./hint.tsx";
 import { More } from "./more.tsx";
 import { NumberEntry } from "./number.tsx";
@@ -40,6 +40,7 @@ export function Dock({ question, memory, others, sheet, folds, onChoose }: DockP
   const [isTyping, setTyping] = useState(false);
   const [sentNumber, setSentNumber] = useState<string | null>(null);
   const [panel, setPanel] = useState<"why" | "more" | null>(null);
+  const isTall = useTall(dock);
   const linesBelow = useLinesBelow(sheet, dock, folds.opened);
   const brief = briefOf(question.payload.given);
   const { choices } = question.payload;
@@ -62,7 +63,12 @@ export function Dock({ question, memory, others, sheet, folds, onChoose }: DockP
   };
 
   return (
-    <footer ref={dock} class={linesBelow > 0 ? "dock over" : "dock"} onFocusIn={note} onFocusOut={note}>
+    <footer
+      ref={dock}
+      class={["dock", linesBelow > 0 && "over", isTall && "tall"].filter(Boolean).join(" ")}
+      onFocusIn={note}
+      onFocusOut={note}
+    >
       <div class="waiting-place">
         <WaitingStrip others={others} onChoose={onChoose} />
       </div>

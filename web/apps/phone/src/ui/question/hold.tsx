@@ -49,7 +49,7 @@ export function HoldButton(props: {
       type="button"
       class={isHeld ? "choice hold held" : "choice hold"}
       data-choice="1"
-      aria-label={`${name}: ${props.question}`}
+      aria-label={`${name} ${t("answer.hold")}: ${props.question}`}
       aria-disabled={props.isBusy}
       onPointerDown={start}
       onPointerUp={stop}

@@ -9,6 +9,8 @@ import { Visible } from "../text.tsx";
 import { Key } from "./answers.tsx";
 
 const DIGITS = 2;
+/** As in number.css: no room for own keys, so the system's take their place. */
+const NO_PAD = "(max-width: 20rem)";
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0"];
 
 export interface NumberEntryProps {
@@ -88,7 +90,7 @@ function Digits({ digits, isWrong, onDigits, onEnter }: DigitsProps) {
         <input
           ref={input}
           type="text"
-          inputMode="none"
+          inputMode={matchMedia(NO_PAD).matches ? "numeric" : "none"}
           autocomplete="off"
           maxLength={DIGITS}
           aria-label={t("number.label")}

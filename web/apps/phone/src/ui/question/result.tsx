@@ -18,7 +18,7 @@ export function Result({ outcome, element }: { outcome: Outcome | null; element:
       {outcome && (
         <>
           <Icon name={ICONS[outcome.tone]} />
-          <span dir="auto">{outcome.text}</span>
+          <span>{outcome.text}</span>
         </>
       )}
     </div>

@@ -57,13 +57,17 @@ function useFocus(linkedId: string | null, items: readonly Item[], waiting: read
   const followed = useRef<string | null>(null);
   const [, redraw] = useState(0);
   const all = questions(items, now);
+  const follow = (id: string) => {
+    focus.current = chosenFocus(id, all);
+    followed.current = linkedId;
+  };
   const choose = (id: string | null) => {
     if (id === null) return;
-    focus.current = chosenFocus(id, all);
+    follow(id);
     redraw((count) => count + 1);
   };
-  if (linkedId !== null && linkedId !== followed.current) focus.current = chosenFocus(linkedId, all);
-  followed.current = linkedId;
+  // A notification may lead to a question that has not come yet: it is followed once it is there.
+  if (linkedId !== null && linkedId !== followed.current && all.some(({ id }) => id === linkedId)) follow(linkedId);
   focus.current = focusAt(focus.current, all, waiting, now);
   return { focusId: focus.current.id, choose };
 }
