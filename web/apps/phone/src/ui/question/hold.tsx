@@ -74,8 +74,7 @@ export function HoldButton(props: {
     >
       <span class="hold-fill" aria-hidden="true" />
       <span class="hold-label">
-        {isArmed ? name : props.children}
-        <small>{t("answer.hold")}</small>
+        {isArmed ? name : props.children} <small>{t("answer.hold")}</small>
       </span>
     </button>
   );

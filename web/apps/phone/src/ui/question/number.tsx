@@ -28,9 +28,8 @@ export function NumberEntry({ question, host, wrong, isBusy, appearance, onAnswe
   const [digits, setDigits] = useState("");
   const { choices } = question.payload;
   const isComplete = digits.length === DIGITS;
-  const approve = () => {
-    if (!isComplete || isBusy) return;
-    onAnswer(0, digits);
+  const approve = (typed: string) => {
+    if (typed.length === DIGITS && !isBusy) onAnswer(0, typed);
   };
   return (
     <>
@@ -58,7 +57,7 @@ export function NumberEntry({ question, host, wrong, isBusy, appearance, onAnswe
             class={index > 1 ? "choice wide" : "choice"}
             aria-disabled={isBusy || (index === 0 && !isComplete)}
             onClick={(event) => {
-              if (index === 0) approve();
+              if (index === 0) approve(digits);
               else if (!isBusy && !isTooSoon(appearance, event)) onAnswer(index, null);
             }}
           >
@@ -77,13 +76,13 @@ interface DigitsProps {
   digits: string;
   isWrong: boolean;
   onDigits: (digits: string) => void;
-  onEnter: () => void;
+  onEnter: (digits: string) => void;
 }
 
 function Digits({ digits, isWrong, onDigits, onEnter }: DigitsProps) {
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => input.current?.focus(), []);
-  const take = (typed: string) => onDigits(typed.replace(/[^0-9]/g, "").slice(0, DIGITS));
+  const take = (typed: string) => onDigits(digitsOf(typed));
   return (
     <>
       <div class={isWrong ? "digit-boxes wrong" : "digit-boxes"}>
@@ -98,7 +97,7 @@ function Digits({ digits, isWrong, onDigits, onEnter }: DigitsProps) {
           aria-invalid={isWrong}
           value={digits}
           onInput={(event) => take(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === "Enter" && onEnter()}
+          onKeyDown={(event) => event.key === "Enter" && onEnter(digitsOf(event.currentTarget.value))} // drawn or not yet
         />
         {[0, 1].map((place) => (
           <span key={place} class={place === digits.length ? "digit now" : "digit"} aria-hidden="true">
@@ -119,4 +118,8 @@ function Digits({ digits, isWrong, onDigits, onEnter }: DigitsProps) {
       </div>
     </>
   );
+}
+
+function digitsOf(typed: string): string {
+  return typed.replace(/[^0-9]/g, "").slice(0, DIGITS);
 }
