@@ -33,7 +33,7 @@ const SCREENS = [
   ["inbox", ".markdown li"],
   ["history", ".past"],
   ["settings", ".fine"],
-  ["settings/tokens", "li.group-row"],
+  ["settings/tokens", ".group-row.token"],
   ["settings/devices", "li.group-row"],
   ["settings/pair", ".qr path"],
 ] as const;
@@ -66,7 +66,7 @@ test.each(SETTINGS)("the main screens fit on $name", { timeout: 60_000 }, async 
     question: "Which database should the migration run against first?",
     choices: ["Staging", "Production, read replica", "Production, primary", "None, stop here"],
   });
-  await page.getByRole("heading", { name: /Which database/ }).waitFor();
+  await page.locator(".waiting-strip").waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Approve" }).click({ delay: 500 });
   await page.getByText("Approve · sent").waitFor();
   await picture(page, name, "answered");

@@ -34,7 +34,8 @@ test("a sender's first question is known as that; a renamed sender is the same o
   const first = asked("first");
   expect(memoryOf([first], first, NOW)).toMatchObject({ isFirst: true, today: 1, open: 1 });
   const renamed = asked("second", { ts: NOW + 1, source: { token: "Claude", token_id: "tok_1" } });
-  expect(memoryOf([first, renamed], renamed, NOW)).toMatchObject({ isFirst: false, today: 2, open: 2 });
+  expect(memoryOf([first, renamed], renamed, NOW)).toMatchObject({ isFirst: false, today: 2, asked: 2, open: 2 });
+  expect(memoryOf([first, renamed], first, NOW)).toMatchObject({ isFirst: true, today: 1, asked: 2 });
   const other = asked("third", { ts: NOW + 1, source: { token: "Agent", token_id: "tok_2" } });
   expect(memoryOf([first, other], other, NOW)).toMatchObject({ isFirst: true, today: 1, open: 1 });
 });

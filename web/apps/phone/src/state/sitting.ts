@@ -39,6 +39,8 @@ export interface Memory {
   isFirst: boolean;
   /** How many had come from this sender since midnight when this one came, itself among them. */
   today: number;
+  /** How many have come from it since midnight by now. */
+  asked: number;
   /** How many of this sender wait. */
   open: number;
   /** The answer to the same words, the last time. */
@@ -63,6 +65,7 @@ export function memoryOf(items: readonly Item[], question: Question, now: number
   return {
     isFirst: earlier.length === 0,
     today: earlier.filter(({ ts }) => isSameDay(ts, now)).length + 1,
+    asked: all.filter(({ ts }) => isSameDay(ts, now)).length,
     open: all.filter(({ phase }) => phase === "open").length,
     last: same ? pastOf(same) : null,
     refusal: isRefusal ? { ...pastOf(latest), difference } : null,

@@ -35,7 +35,7 @@ export function More({ question, memory, onClose }: { question: Question; memory
           <strong>
             <Name text={name} />
           </strong>
-          <small>{t("more.waits", { open: memory.open, today: memory.today })}</small>
+          <small>{t("more.waits", { open: memory.open, today: memory.asked })}</small>
         </span>
       </p>
       <ul class="group">
