@@ -34,7 +34,7 @@ async def test_the_eleventh_pending_question_is_refused(server: RunningServer, p
     assert int(refused.headers["retry-after"]) >= 1
     entries = await server.services.store.read_queue(phone.id, 0, 100, NOW)
     assert entries is not None
-    assert len(entries) == 11  # the Default token and ten prompts
+    assert len(entries) == 12  # the Default token, ten prompts, and word of the refusal
 
 
 async def test_the_ten_places_are_the_owners_whatever_token_asks(phone: DeviceActor, sender: Program):

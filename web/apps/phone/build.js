@@ -14,9 +14,26 @@ const target = ["chrome111", "firefox114", "safari16.4"];
 const languages = Object.entries(await compileLanguages());
 const define = { __LANGUAGES__: JSON.stringify(Object.fromEntries(languages.map(([name, { path }]) => [name, path]))) };
 
+/** The modules that a page starts with. In one file they are smaller: what is loaded later takes them from there. */
+const started = new Set();
+/** Pairing is part of the core, and of two screens that are loaded later. */
+const isStarted = (id) => started.has(id) && !/\/core\/src\/pairing/.test(id);
+const noteStarted = {
+  name: "note-started",
+  buildEnd() {
+    const walk = (id) => {
+      if (started.has(id)) return;
+      started.add(id);
+      for (const imported of this.getModuleInfo(id)?.importedIds ?? []) walk(imported);
+    };
+    for (const id of this.getModuleIds()) if (this.getModuleInfo(id)?.isEntry) walk(id);
+  },
+};
+
 await build({
   ...shared,
   define,
+  plugins: [noteStarted],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir,
@@ -25,6 +42,9 @@ await build({
     assetsInlineLimit: 0, // the page's policy allows no data: addresses
     modulePreload: { polyfill: false },
     license: { fileName: "assets/licenses.md" },
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: (id) => (isStarted(id) ? "app" : null), debugName: "app" }] } },
+    },
   },
 });
 

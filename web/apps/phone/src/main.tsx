@@ -5,14 +5,13 @@ import { watchForOffer } from "./platform/install.ts";
 import { showLanguage } from "./platform/page-language.ts";
 import { applyTheme, recallTheme } from "./platform/theme.ts";
 import { App } from "./state/app.ts";
-import { Insecure } from "./ui/screens/insecure.tsx";
 import { Shell } from "./ui/shell.tsx";
 
 watchForOffer();
 const root = document.getElementById("app") as HTMLElement;
 
 if (!isSecureContext) {
-  await showLanguage("auto");
+  const [{ Insecure }] = await Promise.all([import("./ui/screens/insecure.tsx"), showLanguage("auto")]);
   render(<Insecure />, root);
 } else {
   const app = await App.open();

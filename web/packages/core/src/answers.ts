@@ -3,13 +3,12 @@
 import { endingAlarms, sendEnding } from "./alarm-endings.ts";
 import { endedHere } from "./alarms.ts";
 import type { Api } from "./api.ts";
-import { toBase64, toBase64Url } from "./bytes.ts";
+import { randomBytes, toBase64, toBase64Url } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
 import type { OnChanges } from "./intake.ts";
 import { SERVER } from "./keyring.ts";
 import type { DeviceKeys } from "./keys.ts";
 import type { Verdict } from "./lifecycle.ts";
-import { randomBytes } from "./pairing.ts";
 import { answerMessage, answerMessageV2, commentDigest, questionDigest } from "./receipt.ts";
 import type { Alarm, AlarmLife, Question } from "./records.ts";
 import { ForeignReplyError, RefusedError, UnreachableError } from "./refusals.ts";

@@ -1,9 +1,8 @@
 /** The server's device side over HTTP. Source: protocol.md. */
 
-import { toHex } from "./bytes.ts";
+import { randomBytes, toHex } from "./bytes.ts";
 import type { Check } from "./check.ts";
 import type { Clock } from "./clock.ts";
-import { randomBytes } from "./pairing.ts";
 import { errorOf, ForeignReplyError, RefusedError, UnreachableError } from "./refusals.ts";
 import {
   isAnswerResponse,

@@ -51,3 +51,7 @@ export function concat(...parts: readonly Uint8Array[]): Bytes {
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.reduce((sum, byte, index) => sum | (byte ^ (b[index] ?? 0)), 0) === 0;
 }
+
+export function randomBytes(count: number): Bytes {
+  return crypto.getRandomValues(new Uint8Array(count));
+}

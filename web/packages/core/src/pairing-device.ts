@@ -1,7 +1,7 @@
 /** The new device's side of a pairing: it asks to join, and believes nothing unproved. Source: protocol.md "Pairing". */
 
 import type { Api, PairingStatus } from "./api.ts";
-import { type Bytes, toBase64 } from "./bytes.ts";
+import { type Bytes, randomBytes, toBase64 } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
 import { type DeviceKeys, KEY_BYTES } from "./keys.ts";
 import {
@@ -19,7 +19,6 @@ import {
   type PublicKeys,
   proveClaim,
   publicKeysOf,
-  randomBytes,
   secretOfCode,
 } from "./pairing.ts";
 import { Cancelled, withRetries } from "./retry.ts";

@@ -1,7 +1,7 @@
 /** The phone's side of a pairing: it invites, checks who comes, and approves. Source: protocol.md "Pairing". */
 
 import { type Api, isClosedPairing, type PairingStatus } from "./api.ts";
-import { toBase64 } from "./bytes.ts";
+import { randomBytes, toBase64 } from "./bytes.ts";
 import type { Clock } from "./clock.ts";
 import type { DeviceKeys } from "./keys.ts";
 import {
@@ -22,7 +22,6 @@ import {
   PairingLieError,
   proveApproval,
   publicKeysOf,
-  randomBytes,
   secretOfCode,
 } from "./pairing.ts";
 import type { Peers } from "./peers.ts";

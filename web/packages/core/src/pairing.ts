@@ -3,7 +3,17 @@
  * Pure; the order of the messages is in `pairing-phone.ts` and `pairing-device.ts`. Source: protocol.md "Pairing".
  */
 
-import { type Bytes, concat, equalBytes, fromBase64, toBase64, toBase64Url, toHex, utf8 } from "./bytes.ts";
+import {
+  type Bytes,
+  concat,
+  equalBytes,
+  fromBase64,
+  randomBytes,
+  toBase64,
+  toBase64Url,
+  toHex,
+  utf8,
+} from "./bytes.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { type DeviceKeys, KEY_BYTES, verifySignature } from "./keys.ts";
 import type { ClaimRequest, ClaimState } from "./wire/types.ts";
@@ -204,10 +214,6 @@ export function checkKnown(devices: readonly ListedDevice[], known: Readonly<Rec
 
 export function isSameKeys(a: PublicKeys, b: PublicKeys): boolean {
   return a.public_key === b.public_key && a.signing_key === b.signing_key;
-}
-
-export function randomBytes(count: number): Bytes {
-  return crypto.getRandomValues(new Uint8Array(count));
 }
 
 /** The bytes of base64 text, null where it is none or of another length. */

@@ -28,7 +28,7 @@ import { apiFor, NAME } from "../platform/place.ts";
 import { isEvictable } from "../platform/storage.ts";
 import { isPageVisible, watchForWaking } from "../platform/visibility.ts";
 import { APP_BUILD, enrol, FEATURES, leaveEnrolment, recallEnrolment, SELF_REPORT, type Unfinished } from "./enrol.ts";
-import { type Joined, keepJoined } from "./join.ts";
+import { type Joined, keepJoined } from "./joined.ts";
 import { Link } from "./link.ts";
 import { openQuestions } from "./lists.ts";
 import { Notifications } from "./notifications.ts";

@@ -1,29 +1,23 @@
 /** Makes this browser a device by a pairing: the phone vouches for it, and for everything it is told. */
 
-import { type Database, forgetEverything, makeKeys, openKeys, remember, type StoredKeys } from "@reflecto/browser";
+import { makeKeys, openKeys, type StoredKeys } from "@reflecto/browser";
 import {
-  type Admitted,
   type DeviceClass,
   ForeignReplyError,
   type Invited,
   PairingDevice,
   PairingLieError,
-  peersOf,
   RefusedError,
   SystemClock,
   UnreachableError,
 } from "@reflecto/core";
 import { t } from "../i18n/index.ts";
 import { apiFor } from "../platform/place.ts";
-import { APP_BUILD, FEATURES, SELF_REPORT } from "./enrol.ts";
+import { APP_BUILD, FEATURES } from "./enrol.ts";
 
 /** A claim under way, with the keys that are kept if it succeeds. */
 export interface Joining {
   pairing: PairingDevice;
-  keys: StoredKeys;
-}
-
-export interface Joined extends Admitted {
   keys: StoredKeys;
 }
 
@@ -36,16 +30,6 @@ export async function startJoining(invited: Invited, label: string, deviceClass:
   };
   const self = { label, type: "web", class: deviceClass, appBuild: APP_BUILD, features: FEATURES } as const;
   return { pairing: await PairingDevice.claim(parts, invited, self), keys };
-}
-
-/** What was here before is forgotten: this browser is another device now. */
-export async function keepJoined(database: Database, { device, approval, keys }: Joined): Promise<void> {
-  await forgetEverything(database);
-  await remember(database, "reported", SELF_REPORT);
-  await remember(database, "keys", keys);
-  await remember(database, "peers", peersOf(approval));
-  await remember(database, "device", device);
-  void navigator.storage?.persist?.(); // the keys must not be cleared when the disk is full
 }
 
 /** What holds a hand answers questions; what stands on a desk shows them to nobody in particular. */

@@ -12,14 +12,17 @@ import { Arrival } from "./arrival.tsx";
 import { Banners } from "./banners.tsx";
 import { AppContext, useApp, useRoute, useTick } from "./hooks.ts";
 import { Icon, Mark } from "./icons.tsx";
+import { later } from "./later.tsx";
 import { AlarmScreen } from "./screens/alarm.tsx";
-import { Enrol } from "./screens/enrol.tsx";
-import { History } from "./screens/history.tsx";
-import { Inbox } from "./screens/inbox.tsx";
-import { Join } from "./screens/join.tsx";
+import { partTitle } from "./screens/parts.ts";
 import { Questions } from "./screens/questions.tsx";
 import { Revoked } from "./screens/revoked.tsx";
-import { partTitle, Settings } from "./screens/settings.tsx";
+
+const Enrol = later(() => import("./screens/enrol.tsx").then((file) => file.Enrol));
+const History = later(() => import("./screens/history.tsx").then((file) => file.History));
+const Inbox = later(() => import("./screens/inbox.tsx").then((file) => file.Inbox));
+const Settings = later(() => import("./screens/settings.tsx").then((file) => file.Settings));
+const Join = later(() => import("./screens/join.tsx").then((file) => file.Join));
 
 export function Shell({ app }: { app: App }) {
   return (

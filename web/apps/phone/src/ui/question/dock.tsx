@@ -9,15 +9,17 @@ import { outcomeOf, sourceName } from "../../items/outcome.ts";
 import type { Memory } from "../../state/sitting.ts";
 import { useApp } from "../hooks.ts";
 import { Icon } from "../icons.tsx";
+import { later } from "../later.tsx";
 import { useAppearance } from "../tap-guard.ts";
 import { Answers } from "./answers.tsx";
 import { useLinesBelow, useTall } from "./below.ts";
 import { Hint } from "./hint.tsx";
-import { More } from "./more.tsx";
 import { NumberEntry } from "./number.tsx";
 import { Result } from "./result.tsx";
 import { SayWhy } from "./say-why.tsx";
 import { WaitingStrip } from "./waiting.tsx";
+
+const More = later(() => import("./more.tsx").then((file) => file.More));
 
 /** How much of what is in view moves on with one press, so that the last lines read are still there. */
 const PAGE_SHARE = 0.6;

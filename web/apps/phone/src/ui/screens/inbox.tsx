@@ -1,8 +1,7 @@
 /** Notifications, documents, reminders, new tokens and what other phones changed of senders, newest first. */
 
 import { type AlarmLife, isAlarm, isDemanding, lifeOf, type NoteOf, visibleText } from "@reflecto/core";
-import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { type Key, t } from "../../i18n/index.ts";
 import { sourceName } from "../../items/outcome.ts";
 import { changeWords } from "../../items/senders.ts";
@@ -12,6 +11,7 @@ import { SenderAvatar } from "../avatar.tsx";
 import { CopyButton, Empty, WorkButton } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
 import { Icon, type IconName } from "../icons.tsx";
+import { later } from "../later.tsx";
 import { MessageText } from "../message.tsx";
 import { Name, OutLink, timeOf, Visible, When } from "../text.tsx";
 
@@ -199,20 +199,8 @@ const ENDINGS: Readonly<Record<NonNullable<AlarmLife["outcome"]>, Key>> = {
   stopped: "emergency.acknowledged",
 };
 
-let loadedMarkdown: ComponentType<{ text: string }> | null = null;
-
 /** The parser is loaded with the first message that needs it; until then its source is shown. */
-function Markdown({ text }: { text: string }) {
-  const [Rendered, setRendered] = useState(() => loadedMarkdown);
-  useEffect(() => {
-    if (Rendered) return;
-    void import("../markdown.tsx").then(({ MarkdownText }) => {
-      loadedMarkdown = MarkdownText;
-      setRendered(() => MarkdownText);
-    });
-  }, [Rendered]);
-  return Rendered ? <Rendered text={text} /> : <Paragraph text={text} />;
-}
+const Markdown = later(() => import("../markdown.tsx").then(({ MarkdownText }) => MarkdownText), Paragraph);
 
 function Document({ payload }: { payload: PayloadOf<"document"> }) {
   const size = new TextEncoder().encode(payload.content).length;

@@ -9,28 +9,15 @@ import { hrefOf } from "../../state/route.ts";
 import { askFromHere } from "../../state/self-question.ts";
 import { ConfirmButton, WorkButton } from "../controls.tsx";
 import { useApp } from "../hooks.ts";
-import { Icon, type IconName } from "../icons.tsx";
-import { Devices } from "./devices.tsx";
-import { Invite } from "./invite.tsx";
-import { Pair } from "./pair.tsx";
+import { Icon } from "../icons.tsx";
+import { later } from "../later.tsx";
+import { partsOf, partTitle } from "./parts.ts";
 import { AppearanceRow, InstallRow, LanguageRow } from "./preferences.tsx";
-import { Tokens } from "./tokens.tsx";
 
-const PARTS: readonly { name: string; title: Key; hint: Key; icon: IconName }[] = [
-  { name: "tokens", title: "settings.tokens", hint: "settings.tokens.hint", icon: "key" },
-  { name: "devices", title: "settings.devices", hint: "settings.devices.hint", icon: "phone" },
-  { name: "pair", title: "settings.pair", hint: "settings.pair.hint", icon: "pair" },
-  { name: "invite", title: "settings.invite", hint: "settings.invite.hint", icon: "invite" },
-];
-
-/** A desktop has a say over itself alone. */
-const partsOf = (isPhone: boolean) => PARTS.filter(({ name }) => isPhone || name === "devices");
-
-/** The title of a part, null where there is none of that name. */
-export function partTitle(part: string | null, isPhone: boolean): string | null {
-  const found = partsOf(isPhone).find(({ name }) => name === part);
-  return found ? t(found.title) : null;
-}
+const Devices = later(() => import("./devices.tsx").then((file) => file.Devices));
+const Invite = later(() => import("./invite.tsx").then((file) => file.Invite));
+const Pair = later(() => import("./pair.tsx").then((file) => file.Pair));
+const Tokens = later(() => import("./tokens.tsx").then((file) => file.Tokens));
 
 export function Settings({ part }: { part: string | null }) {
   const { isPhone } = useApp();
