@@ -28,7 +28,7 @@ export function Who({ question, brief, now }: { question: Question; brief: Brief
           </p>
         )}
       </div>
-      <TimeLeft question={question} now={now} />
+      {question.phase === "open" && <TimeLeft question={question} now={now} />}
     </header>
   );
 }
