@@ -110,7 +110,7 @@ test("acknowledged without a connection it is quiet at once, and the others hear
   await overlay().getByRole("button", { name: "Acknowledge" }).click(GUARD);
   await overlay().waitFor({ state: "detached" });
   await page.getByRole("link", { name: /^Inbox/ }).click();
-  await page.getByText("Acknowledge · kept, and sent later").waitFor();
+  await page.getByText("Acknowledged here, sent later").waitFor();
   proxy.instead = null;
   await expect.poll(async () => (await receipt(id)).acknowledged, { timeout: 20_000 }).toBe(1);
   await page.getByText("Acknowledged", { exact: true }).waitFor();
