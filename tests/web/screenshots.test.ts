@@ -57,6 +57,7 @@ test.each(SETTINGS)("the main screens fit on $name", { timeout: 60_000 }, async 
   });
   const link = await server.newOwner();
   await page.goto(link);
+  await page.getByRole("button", { name: "Pair", exact: true }).waitFor();
   await picture(page, name, "enrol");
   const token = (await enrol(page, link, "Pixel 9")) as string;
   await picture(page, name, "empty");
