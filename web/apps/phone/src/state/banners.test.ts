@@ -16,10 +16,10 @@ test("where all is well nothing is said", () => {
   expect(bannersOf(WELL)).toEqual([]);
 });
 
-test("the worst comes first", () => {
+test("the worst comes first: what keeps a tap from its way now", () => {
   const trouble = { kind: "waiting", since: 0 } as const;
   const all = bannersIn({ push: "blocked", trouble, isEvictable: true, isOutdated: true });
-  expect(all).toEqual(["blocked", "offline", "evictable", "outdated"]);
+  expect(all).toEqual(["offline", "blocked", "evictable", "outdated"]);
 });
 
 test("a line that is lost for a moment makes no banner", () => {

@@ -25,9 +25,9 @@ export function bannersOf(situation: Situation): Banner[] {
   const { push, trouble, isEvictable, isOutdated, isAnswering, now } = situation;
   const isLost = trouble?.kind === "waiting" && now - trouble.since >= OFFLINE_GRACE_SECONDS;
   const found: [Banner, boolean][] = [
-    ["blocked", push === "blocked"],
     ["foreign", trouble?.kind === "foreign"],
     ["offline", isLost],
+    ["blocked", push === "blocked"],
     ["evictable", isEvictable && !isAnswering],
     ["outdated", isOutdated],
   ];
