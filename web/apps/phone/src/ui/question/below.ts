@@ -6,7 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 /** Of what details are set in. */
 const LINE_PX = 21;
 /** Not with every frame: a long diff scrolls on a slow phone too. */
-const LOOK_MS = 120;
+const LOOK_MS = 300;
 /** What a browser rounds is no line. */
 const SLACK_PX = 4;
 

@@ -62,7 +62,7 @@ function StretchView({ stretch }: { stretch: Stretch }) {
 }
 
 /** So many lines are laid out together, and only where they are looked at: a long diff scrolls on a slow phone too. */
-const CHUNK_LINES = 40;
+const CHUNK_LINES = 20;
 
 function Lines({ lines }: { lines: readonly DiffLine[] }) {
   const chunks = Array.from({ length: Math.ceil(lines.length / CHUNK_LINES) }, (_, at) =>

@@ -27,7 +27,7 @@ export function Questions({ linkedId }: { linkedId: string | null }) {
   const now = app.now();
   const waiting = waitingQuestions(app.items, now);
   const over = recentlyOver(app.items, now);
-  useTick(waiting.length + over.length > 0);
+  useTick(waiting.length === 0 && over.length > 0); // while some wait, the frame around it ticks
   const { focusId, choose } = useFocus(linkedId, app.items, waiting, now);
   const question = questions(app.items, now).find(({ id }) => id === focusId);
   useQuestionKeys((step) => choose(neighbourOf(focusId, waiting, step)));
